@@ -1,0 +1,100 @@
+# Everything that a person or CI types. `make help` lists it.
+
+PYTHON ?= python3
+SUITE ?= lab-operation
+AGENT ?= control:reference
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+STRANDLINE := $(BIN)/strandline
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed; set PYTHON=..."; exit 4; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: setup
+setup: $(READY) ## Set up the virtual environment
+
+.PHONY: run
+run: $(READY) ## Run a suite with an agent (SUITE=, AGENT=); sets everything up first
+	@$(STRANDLINE) run --suite $(SUITE) --agent $(AGENT)
+
+.PHONY: validate
+validate: $(READY) ## Prove the suite: every control scores what it must
+	@$(STRANDLINE) validate $(SUITE)
+
+.PHONY: provision
+provision: $(READY) ## Start a cluster that stays between runs
+	@$(STRANDLINE) provision
+
+.PHONY: ready
+ready: $(READY) ## Wait until the cluster's guard rails hold
+	@$(STRANDLINE) ready
+
+.PHONY: verify
+verify: $(READY) ## Run the safety specs on the live cluster
+	@$(STRANDLINE) verify
+
+.PHONY: teardown
+teardown: $(READY) ## End the cluster and all on it
+	@$(STRANDLINE) teardown
+
+.PHONY: sweep
+sweep: $(READY) ## Take down what a killed run left behind
+	@$(STRANDLINE) sweep
+
+.PHONY: doctor
+doctor: $(READY) ## Say what this machine has and what is missing
+	@$(STRANDLINE) doctor
+
+.PHONY: lint
+lint: $(READY) ## Style, types, layers, spelling, suites
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/codespell
+	@$(STRANDLINE) tasks lint
+
+.PHONY: format
+format: $(READY) ## Format Python
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+.PHONY: unit
+unit: $(READY) ## Unit tests; no cluster
+	@$(BIN)/pytest tests/unit -n auto -q
+
+.PHONY: integration
+integration: $(READY) ## Tests on real Terraform and the embedded cluster
+	@$(BIN)/pytest tests/integration -q
+
+.PHONY: suite
+suite: $(READY) ## Tests of the suite and of whole runs
+	@$(BIN)/pytest tests/suite -q
+
+.PHONY: test
+test: lint unit integration suite ## Everything that CI runs
+
+.PHONY: docs
+docs: $(READY) ## Write the generated reference again
+	@$(BIN)/python -m harness.lab.lifecycle --write
+	@$(BIN)/python -m harness.report.schema
+
+.PHONY: lock
+lock: ## Write requirements.lock again; needs uv
+	@uv pip compile pyproject.toml --group dev --generate-hashes --universal --python-version 3.11 --no-header --no-annotate --quiet -o requirements.lock
+
+.PHONY: clean
+clean: ## Remove the virtual environment and caches; runs/ stays
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

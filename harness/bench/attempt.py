@@ -1,0 +1,338 @@
+"""One attempt, phase by phase: a world is made, the agent acts, the record is kept, all is swept.
+
+Whatever fails outside of the agent ends as `infra_error`, `aborted` or `evidence_incomplete`, and
+is swept and written down like everything else.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.agents.agent import Agent
+from harness.agents.relay import Relay, endpoint
+from harness.agents.sandbox import Identity, build_workspace
+from harness.bench import ledger, setup
+from harness.bench.collect import collect, snapshot
+from harness.bench.freeze import freeze
+from harness.bench.loader import LoadedTask, harness_variables
+from harness.bench.platform import verify
+from harness.bench.rundir import AttemptDir, RunJournal
+from harness.bench.session import Session
+from harness.bench.world import World
+from harness.core.files import write_json
+from harness.core.interrupts import shielded
+from harness.core.naming import (
+    CANARY_NAMESPACE,
+    attempt_namespace,
+    new_attempt_id,
+    ownership_labels,
+    service_account_user,
+)
+from harness.core.waiting import SYSTEM_CLOCK, Clock
+from harness.errors import EvidenceGapError, HarnessError
+from harness.grading.bundle import load_evidence, seal
+from harness.grading.scoring import grade
+from harness.kube.audit import mark
+from harness.kube.snapshot import changed, fingerprint
+from harness.model.agent import AgentLimits, AgentOutcome
+from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
+from harness.model.results import AttemptResult, to_json
+from harness.model.spec import CaseResult
+from harness.model.suite import Task
+from harness.specs.engine import Probe
+from harness.specs.gate import open_gate
+from harness.specs.running import due, run_specs
+
+#: Seconds until the guard rails of an attempt's own namespace must hold.
+_GATE_TIMEOUT_S = 30.0
+
+#: Seconds that the agent's token lives beyond its act limit.
+_TOKEN_MARGIN_S = 600
+
+#: Lines of a crashed agent's traceback that are kept.
+_TRACE_LINES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptPlan:
+    """What is to be attempted.
+
+    Attributes:
+        act_seconds: Bound that replaces the task's own when it is shorter; None keeps that.
+    """
+
+    run_id: str
+    task: LoadedTask
+    number: int
+    seed: int
+    act_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What came of it.
+
+    Attributes:
+        leftovers: What the sweep could not remove.
+        cases: What the safety specs showed on the live cluster.
+        strangers: Objects of others that changed while it ran.
+        interrupted: Whether somebody pressed Ctrl-C.
+    """
+
+    result: AttemptResult
+    leftovers: tuple[str, ...]
+    cases: tuple[CaseResult, ...]
+    strangers: tuple[str, ...]
+    interrupted: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class _Course:
+    """How far an attempt has come."""
+
+    phase: PhaseName = "provision"
+    seconds: dict[PhaseName, float] = field(default_factory=dict)
+    task: Task
+    outcome: AgentOutcome | None = None
+    failure: Failure | None = None
+    interrupted: bool = False
+    after: tuple[CaseResult, ...] = ()
+
+
+class Attempt:
+    """Runs one attempt. Use it once."""
+
+    def __init__(
+        self,
+        session: Session,
+        plan: AttemptPlan,
+        agent: Agent,
+        *,
+        bundle: AttemptDir,
+        journal: RunJournal,
+        say: Callable[[str], None],
+        perform_setup: setup.SetupRunner | None = setup.perform,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        setup.require_runner([plan.task.task], perform_setup)
+        self._session, self._plan, self._agent = session, plan, agent
+        self._bundle, self._journal, self._say = bundle, journal, say
+        self._perform_setup, self._clock = perform_setup, clock
+        self._attempt_id = new_attempt_id()
+        self._namespace = attempt_namespace(self._attempt_id)
+        self._course = _Course(task=plan.task.task)
+
+    def run(self) -> Attempted:
+        """Go through every phase and return what came of it.
+
+        Raises:
+            KeyboardInterrupt: Only for a second Ctrl-C during the sweep.
+        """
+        self._bundle.evidence.mkdir(parents=True)
+        entry = ledger.begin(
+            self._session.home,
+            attempt_id=self._attempt_id,
+            run_id=self._plan.run_id,
+            namespace=self._namespace,
+            cluster=self._session.cluster.name,
+        )
+        names = harness_variables(run_id=self._plan.run_id, attempt_id=self._attempt_id)
+        world = World(
+            self._session,
+            entry,
+            stack=self._plan.task.task.stack,
+            values={**self._plan.task.overrides(self._plan.seed), **names},
+            labels=ownership_labels(self._plan.run_id, self._attempt_id),
+            files_dir=self._bundle.path,
+        )
+        leftovers: tuple[str, ...] = ()
+        try:
+            self._live(world)
+        finally:
+            leftovers = self._sweep(world)
+        cases, strangers = self._verify()
+        return Attempted(
+            result=self._commit(),
+            leftovers=leftovers,
+            cases=(*self._course.after, *cases),
+            strangers=strangers,
+            interrupted=self._course.interrupted,
+        )
+
+    @contextmanager
+    def _phase(self, name: PhaseName) -> Iterator[None]:
+        where = f"{self._plan.task.task.id}#{self._plan.number}"
+        self._course.phase = name
+        self._journal.write("phase_begins", attempt=self._attempt_id, task=where, phase=name)
+        started_s = self._clock.monotonic_s()
+        try:
+            yield
+        finally:
+            seconds = round(self._clock.monotonic_s() - started_s, 3)
+            self._course.seconds[name] = seconds
+            self._journal.write(
+                "phase_ends", attempt=self._attempt_id, task=where, phase=name, seconds=seconds
+            )
+
+    def _live(self, world: World) -> None:
+        try:
+            self._prepare_and_act(world)
+        except KeyboardInterrupt:
+            self._course.interrupted = True
+            self._fail(Status.ABORTED, "interrupted")
+        except EvidenceGapError as error:
+            self._fail(Status.EVIDENCE_INCOMPLETE, error.message)
+        except HarnessError as error:
+            self._fail(Status.INFRA_ERROR, error.message)
+
+    def _fail(self, status: Any, message: str) -> None:
+        self._course.failure = Failure(status=status, phase=self._course.phase, message=message)
+
+    def _prepare_and_act(self, world: World) -> None:
+        session, course, plan = self._session, self._course, self._plan
+        with self._phase("provision"):
+            world.provision(pause_at=setup.pause_point(course.task.setup))
+            course.task = plan.task.rendered(world.variables)
+        with self._phase("ready"):
+            self._open_gate()
+        with self._phase("setup"):
+            if course.task.setup and self._perform_setup:
+                write_json(
+                    self._bundle.file("setup.json"), self._perform_setup(course.task.setup, world)
+                )
+            baseline = snapshot(session.client, self._namespace)
+        token = session.client.request_token(
+            self._namespace, "agent", lifetime_s=int(self._limits().act_seconds) + _TOKEN_MARGIN_S
+        )
+        audit = session.audit
+        since = audit.end() if audit else 0
+        start, end = (f"{edge}.{self._attempt_id}" for edge in ("start", "end"))
+        with Relay(*endpoint(session.cluster.server)) as relay:
+            with self._phase("act"):
+                mark(session.client, self._namespace, start)
+                course.outcome = self._act(relay, token, world)
+            with self._phase("freeze"):
+                freeze(world, relay, token=token, since=since, end=end, clock=self._clock)
+        with self._phase("collect"):
+            collect(world, self._bundle, baseline=baseline, since=since, start=start, end=end)
+            course.after = run_specs(session.specs, "after", self._canary())
+
+    def _limits(self) -> AgentLimits:
+        limits = self._course.task.limits
+        shorter = self._plan.act_seconds
+        if shorter is None or shorter >= limits.act_seconds:
+            return limits
+        return limits.model_copy(update={"act_seconds": shorter})
+
+    def _open_gate(self) -> None:
+        session = self._session
+        probe = Probe.of(session.client, self._namespace, session.cluster.capabilities)
+        if not list(due(session.specs, "ready", "attempt")):
+            return
+        report = open_gate(
+            lambda marker: run_specs(session.specs, "ready", probe, where="attempt", marker=marker),
+            timeout_s=_GATE_TIMEOUT_S,
+            clock=self._clock,
+        )
+        write_json(
+            self._bundle.file("gate.json"),
+            {
+                "rounds": report.rounds,
+                "opened_after_s": round(report.opened_after_s, 3),
+                "cases": [to_json(result) for result in report.results],
+            },
+        )
+
+    def _act(self, relay: Relay, token: str, world: World) -> AgentOutcome:
+        plan, cluster = self._plan, self._session.cluster
+        identity = Identity(
+            server=relay.url, ca_pem=cluster.ca_pem, token=token, namespace=self._namespace
+        )
+        started_s = self._clock.monotonic_s()
+        self._bundle.agent.mkdir(exist_ok=True)
+        with build_workspace(identity, kubectl=self._session.kubectl) as workspace:
+            try:
+                return self._agent.act(
+                    prompt=self._course.task.prompt,
+                    task_id=plan.task.task.id,
+                    variables=plan.task.prompted(world.variables),
+                    workspace=workspace,
+                    agent_dir=self._bundle.agent,
+                    limits=self._limits(),
+                )
+            except Exception as error:  # noqa: BLE001 - whatever an agent can cause is its failure
+                trace = traceback.format_exception(error)[-_TRACE_LINES:]
+                self._bundle.file("agent/crash.txt").write_text("".join(trace))
+                seconds = self._clock.monotonic_s() - started_s
+                return AgentOutcome(error=f"{type(error).__name__}: {error}", seconds=seconds)
+
+    def _canary(self) -> Probe:
+        session = self._session
+        return Probe.of(session.client, CANARY_NAMESPACE, session.cluster.capabilities)
+
+    def _sweep(self, world: World) -> tuple[str, ...]:
+        try:
+            with shielded(self._say), self._phase("sweep"):
+                swept = world.sweep()
+        except KeyboardInterrupt:
+            if self._course.interrupted:
+                raise  # a second one: the user wants out, and `sweep` finds the rest
+            self._course.interrupted = True
+            self._fail(Status.ABORTED, "interrupted")
+            swept = world.sweep()
+        leftovers = tuple(str(left) for left in swept.leftovers)
+        write_json(
+            self._bundle.file("sweep.json"), {"deleted": swept.deleted, "leftovers": leftovers}
+        )
+        return leftovers
+
+    def _verify(self) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
+        session, course = self._session, self._course
+        if course.interrupted:
+            return (), ()
+        with self._phase("verify"):
+            cases = verify(session.client, session.cluster, session.specs)
+            now = fingerprint(session.client, self._plan.run_id)
+        strangers = changed(session.strangers, now)
+        shown = [to_json(result) for result in (*course.after, *cases)]
+        write_json(self._bundle.file("specs.json"), {"cases": shown, "strangers": strangers})
+        return cases, strangers
+
+    def _commit(self) -> AttemptResult:
+        """Seal the bundle, grade what it holds and nothing else, and write the result."""
+        plan, course = self._plan, self._course
+        record = AttemptRecord(
+            run_id=plan.run_id,
+            task_id=course.task.id,
+            category=course.task.category,
+            number=plan.number,
+            attempt_id=self._attempt_id,
+            seed=plan.seed,
+            namespace=self._namespace,
+            user=service_account_user(self._namespace, "agent"),
+            checks=course.task.checks,
+            agent=course.outcome,
+            failure=course.failure,
+            seconds=course.seconds,
+        )
+        write_json(self._bundle.evidence / "attempt.json", to_json(record))
+        digest = seal(self._bundle.evidence)
+        result = grade_bundle(self._bundle)
+        self._journal.write("committed", attempt=self._attempt_id, evidence_sha256=digest)
+        return result
+
+
+def grade_bundle(bundle: AttemptDir) -> AttemptResult:
+    """Grade a bundle from its evidence alone, and write result.json. Idempotent.
+
+    Raises:
+        ConfigError: A file of the evidence is missing or was changed.
+    """
+    evidence, digest = load_evidence(bundle.path)
+    result = grade(evidence, digest)
+    write_json(bundle.result, to_json(result))
+    return result

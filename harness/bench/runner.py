@@ -1,0 +1,242 @@
+"""A run of a suite: every attempt in turn, then one report. Called by the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness import __version__
+from harness.agents.agent import Agent
+from harness.bench import setup
+from harness.bench.attempt import Attempt, Attempted, AttemptPlan
+from harness.bench.drawing import attempt_seed
+from harness.bench.loader import LoadedSuite
+from harness.bench.platform import Tools, open_session
+from harness.bench.rundir import RunDir, RunJournal, create_run_dir
+from harness.bench.session import Session
+from harness.core.files import read_json, write_json
+from harness.core.naming import new_run_id
+from harness.core.waiting import SYSTEM_CLOCK, Clock
+from harness.grading.statistics import summarise
+from harness.model.agent import AgentDescription
+from harness.model.evidence import Status
+from harness.model.results import (
+    AttemptResult,
+    ClusterReference,
+    RunReport,
+    SpecCounts,
+    SuiteReference,
+    TeardownReport,
+    to_json,
+)
+from harness.model.spec import CaseResult, Verdict
+from harness.model.suite import Suite
+from harness.report.outputs import write_reports
+from harness.specs.loader import LoadedSpec
+from harness.terraform.engine import ambient_terraform_variables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What is to be run.
+
+    Attributes:
+        only: Task ids; empty means the whole suite.
+        repeats: Attempts a task.
+        seed: Decides every drawn name.
+        provider: Name of a cluster provider.
+        act_seconds: Bound that replaces longer ones of the tasks.
+        runs_dir: Where the run's folder goes.
+    """
+
+    only: tuple[str, ...] = ()
+    repeats: int = 1
+    seed: int
+    provider: str = "embedded"
+    act_seconds: float | None = None
+    runs_dir: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How a run ended.
+
+    Attributes:
+        interrupted: Whether somebody pressed Ctrl-C; everything was swept all the same.
+    """
+
+    run_dir: RunDir
+    report: RunReport
+    interrupted: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """What the attempts have shown so far."""
+
+    results: list[AttemptResult] = field(default_factory=list)
+    cases: list[CaseResult] = field(default_factory=list)
+    leftovers: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, attempted: Attempted) -> None:
+        self.results.append(attempted.result)
+        self.cases += attempted.cases
+        self.leftovers += attempted.leftovers
+        self.leftovers += (f"a stranger's object: {change}" for change in attempted.strangers)
+        self.interrupted = self.interrupted or attempted.interrupted
+
+
+def run_suite(
+    tools: Tools,
+    loaded: LoadedSuite,
+    specs: Sequence[LoadedSpec],
+    agent: Agent,
+    options: RunOptions,
+    *,
+    perform_setup: setup.SetupRunner | None = setup.perform,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Ran:
+    """Run the chosen tasks and write runs/RUN with its report.
+
+    Raises:
+        SuiteError: A chosen task cannot start; nothing was made.
+        HarnessError: No cluster, no platform, or a gate that did not open.
+    """
+    chosen = loaded.select(options.only)
+    setup.require_runner([task.task for task in chosen], perform_setup)
+    run_id = new_run_id(clock.now())
+    began_s = clock.monotonic_s()
+    run_dir = create_run_dir(
+        options.runs_dir, run_id, _facts(run_id, loaded, agent, options, tools)
+    )
+    journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
+    journal.write("run_begins", run=run_id)
+    seconds: dict[str, float] = {}
+    tally = _Tally()
+    cluster: ClusterReference | None = None
+    try:
+        with open_session(
+            tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
+        ) as session:
+            cluster = _cluster_reference(session)
+            attempts_s = clock.monotonic_s()
+            plans = [
+                AttemptPlan(
+                    run_id=run_id,
+                    task=task,
+                    number=number,
+                    seed=attempt_seed(options.seed, task.task.id, number),
+                    act_seconds=options.act_seconds,
+                )
+                for task in chosen
+                for number in range(1, options.repeats + 1)
+            ]
+            for index, plan in enumerate(plans, 1):
+                bundle = run_dir.attempt(plan.task.task.id, plan.number)
+                attempted = Attempt(
+                    session,
+                    plan,
+                    agent,
+                    bundle=bundle,
+                    journal=journal,
+                    say=tools.say,
+                    perform_setup=perform_setup,
+                    clock=clock,
+                ).run()
+                tally.add(attempted)
+                tools.say(_progress(index, len(plans), attempted.result))
+                if tally.interrupted:
+                    break
+            seconds["attempts"] = round(clock.monotonic_s() - attempts_s, 3)
+            ended_s = clock.monotonic_s()
+        seconds["teardown"] = round(clock.monotonic_s() - ended_s, 3)
+    except KeyboardInterrupt:
+        if cluster is None:
+            journal.write("run_ends", run=run_id, interrupted=True)
+            raise
+        tally.interrupted = True
+    seconds["total"] = round(clock.monotonic_s() - began_s, 3)
+    facts = {
+        "cluster": to_json(cluster),
+        "seconds": seconds,
+        "specs": to_json(_count(tally.cases)),
+        "teardown": {"leftovers": tally.leftovers},
+    }
+    write_json(run_dir.run_file, {**read_json(run_dir.run_file), **facts})
+    journal.write("run_ends", run=run_id, interrupted=tally.interrupted)
+    report = build_report(run_dir, tally.results)
+    write_reports(report, run_dir.path)
+    return Ran(run_dir=run_dir, report=report, interrupted=tally.interrupted)
+
+
+def build_report(run_dir: RunDir, results: Sequence[AttemptResult]) -> RunReport:
+    """Return the report of a run from its folder and its results; needs no cluster."""
+    facts = read_json(run_dir.run_file)
+    suite = Suite.model_validate(facts["suite"])
+    summary = summarise(
+        results, suite=suite, selected=facts["selected"], scheduled=facts["scheduled"]
+    )
+    return RunReport(
+        run=facts["run"],
+        strandline=facts["strandline"],
+        suite=SuiteReference(name=suite.name, version=suite.version, digest=suite.digest),
+        agent=AgentDescription.model_validate(facts["agent"]),
+        cluster=ClusterReference.model_validate(facts["cluster"]),
+        categories=summary.categories,
+        index=summary.index,
+        tasks=summary.tasks,
+        denominators=summary.denominators,
+        specs=SpecCounts.model_validate(facts["specs"]),
+        teardown=TeardownReport.model_validate(facts["teardown"]),
+        seconds=facts["seconds"],
+        notes=tuple(facts["notes"]),
+    )
+
+
+def _facts(
+    run_id: str, loaded: LoadedSuite, agent: Agent, options: RunOptions, tools: Tools
+) -> dict[str, object]:
+    chosen = loaded.select(options.only)
+    scrubbed = ambient_terraform_variables(os.environ)
+    notes = [f"isolation: {agent.description.isolation}"]
+    if scrubbed:
+        notes.append(f"kept from Terraform: {', '.join(scrubbed)}")
+    return {
+        "run": run_id,
+        "strandline": __version__,
+        "suite": to_json(loaded.suite),
+        "selected": [task.task.id for task in chosen],
+        "scheduled": len(chosen) * options.repeats,
+        "repeats": options.repeats,
+        "seed": options.seed,
+        "agent": to_json(agent.description),
+        "engine": {"name": tools.engine.name, "version": tools.engine.version},
+        "notes": notes,
+    }
+
+
+def _cluster_reference(session: Session) -> ClusterReference:
+    cluster = session.cluster
+    return ClusterReference(
+        provider=cluster.provider,
+        versions={**cluster.versions, session.engine.name: session.engine.version},
+        capabilities=tuple(sorted(cluster.capabilities)),
+    )
+
+
+def _count(cases: Sequence[CaseResult]) -> SpecCounts:
+    return SpecCounts(
+        held=sum(case.verdict is Verdict.HELD for case in cases),
+        broken=sum(case.verdict is Verdict.BROKEN for case in cases),
+        unknown=sum(case.verdict is Verdict.UNKNOWN for case in cases),
+    )
+
+
+def _progress(index: int, total: int, result: AttemptResult) -> str:
+    seconds = sum(result.seconds.values())
+    line = f"[{index}/{total}] {result.task_id}#{result.number} {result.status} {result.score:.3f}"
+    why = f": {result.error}" if result.error and result.status is not Status.PASSED else ""
+    return f"{line} in {seconds:.1f} s{why}"

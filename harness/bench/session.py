@@ -1,0 +1,90 @@
+"""What every attempt of a run shares: one cluster with its platform, one engine, one client."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.bench.layout import Layout
+from harness.cluster.provider import Cluster
+from harness.kube.audit import AuditLog
+from harness.kube.client import KubeClient
+from harness.kube.resources import Resource
+from harness.specs.loader import LoadedSpec
+from harness.terraform.engine import Engine, engine_environment
+from harness.terraform.stack import Stack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A cluster that is ready for attempts.
+
+    Attributes:
+        layout: Where stacks and policies come from.
+        home: The harness's own folder; attempts keep their working copies below it.
+        engine: Terraform or OpenTofu.
+        kubectl: The kubectl that agents are given.
+        cluster: The control plane.
+        client: Acts as the cluster's admin.
+        kinds: Every kind that the cluster has.
+        specs: The safety specs.
+        strangers: Fingerprint of everything that is not a run's, when the session began.
+    """
+
+    layout: Layout
+    home: Path
+    engine: Engine
+    kubectl: Path
+    cluster: Cluster
+    client: KubeClient
+    kinds: Sequence[Resource]
+    specs: Sequence[LoadedSpec]
+    strangers: Mapping[str, str]
+
+    @property
+    def audit(self) -> AuditLog | None:
+        """The cluster's audit log; None when it has none that we can read."""
+        path = self.cluster.audit_log_path
+        return AuditLog(path) if path else None
+
+
+def stack_environment(engine: Engine, cluster: Cluster, work_dir: Path) -> dict[str, str]:
+    """Return the environment in which a stack's commands reach the cluster."""
+    kubeconfig = str(cluster.kubeconfig)
+    extra = {"KUBE_CONFIG_PATH": kubeconfig, "KUBECONFIG": kubeconfig}
+    return engine_environment(engine, work_dir=work_dir, extra=extra, ambient=os.environ)
+
+
+def create_stack(
+    *,
+    layout: Layout,
+    engine: Engine,
+    cluster: Cluster,
+    stack: str,
+    work_dir: Path,
+    values: Mapping[str, Any],
+) -> Stack:
+    """Return a private copy of a stack, ready for init."""
+    work_dir.mkdir(parents=True, exist_ok=True)
+    return Stack.create(
+        engine,
+        root=layout.root,
+        stack=stack,
+        work_dir=work_dir,
+        values=values,
+        environment=stack_environment(engine, cluster, work_dir),
+        log_path=work_dir / "terraform.log",
+    )
+
+
+def open_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack:
+    """Return a copy that is there, for a sweep."""
+    return Stack.open(
+        engine,
+        work_dir=work_dir,
+        environment=stack_environment(engine, cluster, work_dir),
+        log_path=work_dir / "terraform.log",
+    )

@@ -1,0 +1,50 @@
+"""strandline doctor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from harness.cli.options import json_option, print_json, root_option, say_on_stderr
+from harness.errors import PrerequisiteError
+
+
+@click.command()
+@root_option
+@json_option
+def doctor(*, root: Path | None, as_json: bool) -> int:
+    """Say what this machine has, what will be built, and what is missing."""
+    from harness.bench.layout import find_layout
+    from harness.cluster.doctor import gather, judge
+    from harness.cluster.embedded.home import default_home
+    from harness.cluster.toolchain import Toolchain, default_cache_dir
+
+    layout = find_layout(root, Path.cwd())
+    cache_dir = default_cache_dir(os.environ)
+    toolchain = Toolchain(
+        root=layout.toolchain_root, cache_dir=cache_dir, environ=os.environ, progress=say_on_stderr
+    )
+    home = default_home(os.environ, Path.cwd())
+    findings = judge(gather(toolchain=toolchain, home=home, cache_dir=cache_dir))
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": finding.name,
+                    "ok": finding.ok,
+                    "found": finding.found,
+                    "needed": finding.needed,
+                    "hint": finding.hint,
+                }
+                for finding in findings
+            ]
+        )
+    else:
+        for finding in findings:
+            line = f"{'ok ' if finding.ok else 'NOT'} {finding.name:<26}{finding.found}"
+            click.echo(line if finding.ok else f"{line}; needed: {finding.needed}")
+            if finding.hint:
+                click.echo(f"    {finding.hint}")
+    return 0 if all(finding.ok for finding in findings) else PrerequisiteError.exit_code

@@ -1,0 +1,50 @@
+"""The embedded provider: binaries from the toolchain, then an ephemeral or a provisioned cluster.
+
+Called through `harness.cluster.providers.PROVIDERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from harness.cluster.embedded.control_plane import BINARY_NAMES
+from harness.cluster.embedded.ephemeral import EphemeralCluster
+from harness.cluster.embedded.provisioned import find_provisioned, provision, teardown
+from harness.cluster.provider import Cluster, Progress
+from harness.cluster.services import lab_argv
+from harness.cluster.toolchain import Toolchain
+
+
+class EmbeddedProvider:
+    """A control plane as child processes on this machine."""
+
+    def __init__(self, *, webhook_argv: Sequence[str] | None = ()) -> None:
+        """Remember the webhook's command; empty means the laboratory's, None means none."""
+        self._webhook_argv = lab_argv("webhook") if webhook_argv == () else webhook_argv
+
+    def ephemeral(
+        self, home: Path, *, toolchain: Toolchain, progress: Progress
+    ) -> AbstractContextManager[Cluster]:
+        """Return a cluster that lives as long as the `with` block. Enter it on the main thread."""
+        binaries = toolchain.ensure(BINARY_NAMES)
+        progress("starting an embedded cluster")
+        return EphemeralCluster(home, binaries=binaries, webhook_argv=self._webhook_argv)
+
+    def provision(self, home: Path, *, toolchain: Toolchain, progress: Progress) -> Cluster:
+        """Start a cluster that outlives this process, or return the one that is there."""
+        return provision(
+            home,
+            binaries=toolchain.ensure(BINARY_NAMES),
+            webhook_argv=self._webhook_argv,
+            progress=progress,
+        )
+
+    def find(self, home: Path) -> Cluster | None:
+        """Return the provisioned cluster; None when there is none that lives."""
+        return find_provisioned(home)
+
+    def teardown(self, home: Path) -> None:
+        """End the provisioned cluster and remove its state. Idempotent."""
+        teardown(home)

@@ -1,0 +1,194 @@
+"""The laboratory's processes beside a cluster: started early, told what to be, ended.
+
+A process is `python -m harness.lab NAME`. It imports what it needs, reads its configuration as one
+line of JSON from standard input (so that no token is ever in an argument or in the environment),
+and says `ready {json}` in one line. Refuses to know what a laboratory does. Called by the embedded
+cluster for its webhook, and by whoever runs an attempt for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.core.files import canonical_json
+from harness.core.process import Child, scrubbed_environment
+from harness.core.waiting import wait_until
+from harness.errors import ClusterError, WaitTimeoutError
+
+#: Seconds from its configuration until a process of the laboratory is ready. Its imports take 1 to
+#: 2 s on two busy cores.
+READY_TIMEOUT_S = 30.0
+
+#: Bytes kept of each stream of a process.
+_LOG_LIMIT_BYTES = 64 * 1024 * 1024
+
+#: Characters of a log that an error carries, from its end.
+TAIL_CHARS = 1200
+
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH")
+
+_READY = "ready "
+_PAUSED = "paused "
+
+
+def log_tail(path: Path, limit_chars: int = TAIL_CHARS) -> str:
+    """Return the end of a log in one line, for an error."""
+    try:
+        with path.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(0, size - limit_chars))
+            text = log.read().decode(errors="replace")
+    except OSError:
+        return "no log"
+    return " | ".join(line.strip() for line in text.splitlines() if line.strip()) or "an empty log"
+
+
+def lab_argv(name: str) -> list[str]:
+    """Return the command of a process of the laboratory. Pure."""
+    return [sys.executable, "-m", "harness.lab", name]
+
+
+class LabProcess:
+    """One process of the laboratory; it is started, and imports, as soon as this is made.
+
+    Use it as a context manager, or call `end`. It dies with the thread that made it.
+    """
+
+    def __init__(self, name: str, *, log_path: Path, argv: Sequence[str] | None = None) -> None:
+        """Start it.
+
+        Args:
+            name: What it is, for messages; also its argument when `argv` is None.
+            log_path: File that both of its streams are appended to.
+            argv: Another command, for example a stand-in.
+        """
+        self.name = name
+        self.log_path = log_path
+        self._lock = threading.Lock()
+        self._said: str | None = None
+        self._paused_at: str | None = None
+        self._child = Child(
+            lab_argv(name) if argv is None else argv,
+            env=scrubbed_environment({"PYTHONUNBUFFERED": "1"}, keep=_KEPT),
+            stdin_open=True,
+            stdout_path=log_path,
+            stderr_path=log_path,
+            on_line=self._hear,
+            limit_bytes=_LOG_LIMIT_BYTES,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The pid of its leash."""
+        return self._child.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether anything of it is still there."""
+        return self._child.running
+
+    @property
+    def paused_at(self) -> str | None:
+        """The point at which it stopped itself, as it was told to; None while it works."""
+        with self._lock:
+            return self._paused_at
+
+    def configure(self, config: Mapping[str, Any]) -> None:
+        """Send its configuration, once.
+
+        Raises:
+            ClusterError: It is not there any more; the message has the end of its log.
+        """
+        sent = self._child.write_stdin(canonical_json(dict(config)) + b"\n")
+        self._child.close_stdin()
+        if not sent:
+            raise self._ended()
+
+    def ready(self, timeout_s: float = READY_TIMEOUT_S) -> dict[str, Any]:
+        """Wait until it says that it is ready; return what it says beside.
+
+        Raises:
+            ClusterError: It ended, said something else than JSON, or said nothing in time.
+        """
+
+        def probe() -> str | None:
+            running = self.running
+            with self._lock:
+                said = self._said
+            if said is None and not running:
+                raise self._ended()
+            return said
+
+        try:
+            said = wait_until(
+                probe,
+                lambda seen: seen is not None,
+                what=self.name,
+                timeout_s=timeout_s,
+                interval_s=0.01,
+            )
+        except WaitTimeoutError as error:
+            msg = f"{self.name} not ready within {timeout_s:g} s: {log_tail(self.log_path)}"
+            raise ClusterError(msg, hint=f"read {self.log_path}") from error
+        try:
+            value = json.loads(said or "null")
+        except json.JSONDecodeError:
+            value = None
+        if not isinstance(value, dict):
+            msg = f"{self.name} said it is ready with {said!r}, a JSON object expected"
+            raise ClusterError(msg)
+        return value
+
+    def crash(self) -> None:
+        """Kill it with SIGKILL, and wait until it is gone."""
+        self._child.crash()
+        self.end(at_once=True)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End it, with a grace of 2 s unless `at_once`. Idempotent."""
+        self._child.end(at_once=at_once)
+
+    def _hear(self, line: str) -> None:
+        if line.startswith(_READY):
+            with self._lock:
+                self._said = self._said or line.removeprefix(_READY)
+        elif line.startswith(_PAUSED):
+            with self._lock:
+                self._paused_at = line.removeprefix(_PAUSED).partition(" ")[0]
+
+    def _ended(self) -> ClusterError:
+        ended = self._child.end()
+        msg = f"{self.name} exited {ended.returncode}: {log_tail(self.log_path)}"
+        return ClusterError(msg, hint=f"read {self.log_path}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+
+def start_webhook(*, log_path: Path, argv: Sequence[str] | None = None) -> LabProcess:
+    """Start the admission webhook: one a cluster."""
+    return LabProcess("webhook", log_path=log_path, argv=argv)
+
+
+def start_controller(*, log_path: Path, argv: Sequence[str] | None = None) -> LabProcess:
+    """Start the laboratory's controller: one an attempt."""
+    return LabProcess("controller", log_path=log_path, argv=argv)
+
+
+def start_instruments(*, log_path: Path, argv: Sequence[str] | None = None) -> LabProcess:
+    """Start the simulated instruments: one process an attempt."""
+    return LabProcess("instruments", log_path=log_path, argv=argv)

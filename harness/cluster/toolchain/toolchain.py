@@ -1,0 +1,212 @@
+"""Give the binaries that a cluster and its stacks need: found, or built once and kept.
+
+Owns the cache's layout and the provider mirror. Called by the cluster providers, by whoever runs
+Terraform, and by the doctor.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from harness.cluster.toolchain.binaries import (
+    BINARIES,
+    PROVIDER_ADDRESS,
+    PROVIDER_HOSTS,
+    Binary,
+    Version,
+    go_platform,
+    pinned_versions,
+)
+from harness.cluster.toolchain.build import Progress, build_group
+from harness.cluster.toolchain.go import ensure_go, find_go
+from harness.cluster.toolchain.places import Asks, Found, Search, ask_version, search
+from harness.core.files import sha256_hex
+from harness.errors import PrerequisiteError
+
+_PROVIDER = "terraform-provider-kubectl"
+
+#: HashiCorp's Terraform is used where it is, and never built: its licence is not ours to carry.
+_TERRAFORM = Binary(
+    name="terraform",
+    group="",
+    module="",
+    package="",
+    version_args=("version",),
+    at_least=(1, 7),
+)
+
+
+def default_cache_dir(environ: Mapping[str, str]) -> Path:
+    """Return `$XDG_CACHE_HOME/strandline/toolchain`. Pure but for the home directory."""
+    base = environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "strandline" / "toolchain"
+
+
+class Toolchain:
+    """Where every binary is, for one environment. A search is done once and remembered."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        cache_dir: Path,
+        environ: Mapping[str, str],
+        progress: Progress,
+        ask: Asks = ask_version,
+    ) -> None:
+        """Look at nothing yet.
+
+        Args:
+            root: Folder that holds toolchain/.
+            cache_dir: Where built groups are kept; see `default_cache_dir`.
+            environ: The caller's environment.
+            progress: Told, in one line each, about work that takes more than a moment.
+            ask: Runs a program for its version.
+        """
+        self._root = root
+        self._cache_dir = cache_dir
+        self._environ = dict(environ)
+        self._progress = progress
+        self._ask = ask
+        self._searches: dict[str, Search] = {}
+
+    def pinned(self, name: str) -> Version:
+        """Return the version of a binary that toolchain/ pins.
+
+        Raises:
+            PrerequisiteError: The folder of its group is missing or does not name it.
+        """
+        binary = BINARIES[name]
+        path = self._source_dir(binary.group) / "go.mod"
+        version = pinned_versions(path.read_text()).get(binary.module) if path.is_file() else None
+        if version is None:
+            msg = f"{path}: names no version of {binary.module}"
+            raise PrerequisiteError(msg, hint="give the folder that holds toolchain/ with --root")
+        return version
+
+    def search(self, name: str) -> Search:
+        """Look for a binary without building it; say which places were looked at."""
+        if name not in self._searches:
+            self._searches[name] = self._search(BINARIES[name])
+        return self._searches[name]
+
+    def find(self, name: str) -> Found | None:
+        """Return where a binary is; None when it would have to be built."""
+        return self.search(name).found
+
+    def find_go(self) -> tuple[Found | None, tuple[str, ...]]:
+        """Return a Go that can build, or None, and where none was."""
+        return find_go(self._environ, self._cache_dir)
+
+    def ensure(self, names: Collection[str]) -> dict[str, Path]:
+        """Return name to path of every binary asked for; build what is nowhere. Idempotent.
+
+        Raises:
+            PrerequisiteError: One is nowhere and cannot be built; every place is named.
+        """
+        missing = [name for name in names if self.find(name) is None]
+        for group in dict.fromkeys(BINARIES[name].group for name in missing):
+            self._build(group, [name for name in missing if BINARIES[name].group == group])
+        for name in missing:
+            del self._searches[name]
+        paths = {name: found.path for name in names if (found := self.find(name))}
+        if absent := sorted(set(names) - paths.keys()):
+            msg = f"{', '.join(absent)} not there after a build"
+            raise PrerequisiteError(msg, hint="remove the cache folder and try again")
+        return paths
+
+    def find_terraform(self) -> Found | None:
+        """Return Terraform, else OpenTofu; None when OpenTofu would have to be built."""
+        terraform = search(
+            _TERRAFORM,
+            pinned=Version(major=1, minor=7, patch=0),
+            group_dir=self._cache_dir / "terraform",
+            environ=self._environ,
+            ask=self._ask,
+        )
+        return terraform.found or self.find("tofu")
+
+    def ensure_terraform(self) -> Path:
+        """Return the path of Terraform or OpenTofu, whichever is there; build OpenTofu else.
+
+        Raises:
+            PrerequisiteError: Neither is anywhere, and OpenTofu cannot be built.
+        """
+        found = self.find_terraform()
+        return found.path if found else self.ensure(["tofu"])["tofu"]
+
+    def provider_mirror(self) -> Path:
+        """Return a filesystem mirror that holds the Terraform provider. Idempotent.
+
+        It serves both hosts, so that Terraform and OpenTofu find the same file.
+        """
+        binary = self.ensure([_PROVIDER])[_PROVIDER]
+        version = self.pinned(_PROVIDER)
+        digest = sha256_hex(binary.read_bytes())[:12]
+        mirror = self._cache_dir / f"mirror-{version}-{digest}"
+        if not mirror.is_dir():
+            temporary = Path(tempfile.mkdtemp(dir=self._cache_dir, prefix=".mirror."))
+            try:
+                for host in PROVIDER_HOSTS:
+                    folder = temporary / host / PROVIDER_ADDRESS / str(version) / go_platform()
+                    folder.mkdir(parents=True)
+                    _link_or_copy(binary, folder / f"{_PROVIDER}_v{version}")
+                temporary.chmod(0o755)
+                _rename_unless_there(temporary, mirror)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+        return mirror
+
+    def _search(self, binary: Binary) -> Search:
+        return search(
+            binary,
+            pinned=self.pinned(binary.name),
+            group_dir=self._group_dir(binary.group),
+            environ=self._environ,
+            ask=self._ask,
+        )
+
+    def _build(self, group: str, names: Collection[str]) -> None:
+        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            go = ensure_go(self._environ, self._cache_dir, self._progress)
+            build_group(
+                group,
+                source_dir=self._source_dir(group),
+                group_dir=self._group_dir(group),
+                go=go.path,
+                environ=self._environ,
+                progress=self._progress,
+            )
+        except PrerequisiteError as error:
+            looked = "; ".join(f"{name}: {', '.join(self.search(name).looked)}" for name in names)
+            msg = f"{', '.join(names)} not found ({looked}) and not built: {error.message}"
+            raise PrerequisiteError(msg, hint=error.hint) from error
+
+    def _source_dir(self, group: str) -> Path:
+        return self._root / "toolchain" / group
+
+    def _group_dir(self, group: str) -> Path:
+        main = {binary.group: binary.name for binary in BINARIES.values()}[group]
+        folder = self._source_dir(group)
+        digest = sha256_hex((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes())
+        return self._cache_dir / f"{group}-{self.pinned(main)}-{digest[:12]}"
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one that has no hard links
+        shutil.copy2(source, target)
+
+
+def _rename_unless_there(source: Path, target: Path) -> None:
+    try:
+        source.rename(target)
+    except OSError:
+        if not target.is_dir():  # not the race with another process that made the same
+            raise

@@ -1,0 +1,3 @@
+"""What every room stands on: waiting, processes, names, files and documents."""
+
+from __future__ import annotations

@@ -1,0 +1,187 @@
+"""The bundle's seal: a MANIFEST of digests, written once and verified before anything is believed.
+
+It owns MANIFEST and the way from a folder to `Evidence`; it refuses to know what the evidence
+means. bench seals, and whoever grades loads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.core.files import sha256_hex, write_atomic
+from harness.errors import ConfigError
+from harness.model.evidence import EVIDENCE_FILES, AttemptRecord, AuditRecord, Evidence
+
+MANIFEST = "MANIFEST"
+EVIDENCE_DIR = "evidence"
+
+#: The one file that every attempt has, also one that ended before the agent began.
+_ATTEMPT = "attempt.json"
+
+#: One line as `sha256sum` writes it, so that `sha256sum -c MANIFEST` works too.
+_LINE = re.compile(r"([0-9a-f]{64})  ([a-z]+\.jsonl?)")
+
+_HINT = "grade a bundle as it was sealed; a changed one has no grade"
+
+T = TypeVar("T")
+
+_ATTEMPT_SHAPE = TypeAdapter(AttemptRecord)
+_AUDIT_SHAPE = TypeAdapter(AuditRecord)
+_OBJECTS_SHAPE: TypeAdapter[dict[str, tuple[dict[str, Any], ...]]] = TypeAdapter(
+    dict[str, tuple[dict[str, Any], ...]]
+)
+_LIST_SHAPE: TypeAdapter[tuple[dict[str, Any], ...]] = TypeAdapter(tuple[dict[str, Any], ...])
+_MAP_SHAPE: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+
+
+def seal(evidence_dir: Path) -> str:
+    """Write MANIFEST over the files of a bundle and return its own digest. Idempotent.
+
+    Raises:
+        ConfigError: attempt.json is missing, or a file is there that no bundle has.
+    """
+    found = _files(evidence_dir)
+    for name in sorted(found - {MANIFEST, *EVIDENCE_FILES}):
+        msg = f"{evidence_dir / name}: not a file of a bundle, expected {', '.join(EVIDENCE_FILES)}"
+        raise ConfigError(msg, hint="remove it")
+    if _ATTEMPT not in found:
+        msg = f"{evidence_dir / _ATTEMPT}: missing, expected in every bundle"
+        raise ConfigError(msg, hint=f"write {_ATTEMPT} before sealing")
+    digests = {name: sha256_hex((evidence_dir / name).read_bytes()) for name in found - {MANIFEST}}
+    manifest = manifest_bytes(digests)
+    write_atomic(evidence_dir / MANIFEST, manifest)
+    return sha256_hex(manifest)
+
+
+def load_evidence(attempt_dir: Path) -> tuple[Evidence, str]:
+    """Read a sealed bundle and return it with the digest of its MANIFEST.
+
+    Raises:
+        ConfigError: A file is missing, extra, changed, or not what it should hold.
+    """
+    evidence_dir = attempt_dir / EVIDENCE_DIR
+    manifest_path = evidence_dir / MANIFEST
+    if not manifest_path.is_file():
+        msg = f"{manifest_path}: missing, expected the digests of the bundle"
+        raise ConfigError(msg, hint="name the folder of a finished attempt")
+    manifest = manifest_path.read_bytes()
+    digests = _parse_manifest(manifest_path, manifest)
+    contents = _verified(evidence_dir, digests)
+    return _evidence(evidence_dir, contents, digests), sha256_hex(manifest)
+
+
+def manifest_bytes(digests: Mapping[str, str]) -> bytes:
+    """Return MANIFEST for file names and their digests, sorted by name. Pure."""
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests)).encode()
+
+
+def _files(evidence_dir: Path) -> set[str]:
+    try:
+        return {path.name for path in evidence_dir.iterdir()}
+    except OSError as error:
+        msg = f"{evidence_dir}: {error.strerror}"
+        raise ConfigError(msg) from error
+
+
+def _parse_manifest(path: Path, manifest: bytes) -> dict[str, str]:
+    digests: dict[str, str] = {}
+    for number, line in enumerate(manifest.decode("utf-8", "replace").splitlines(), start=1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2] not in EVIDENCE_FILES:
+            msg = f"{path}:{number}: found {line[:80]!r}, expected a digest and a file of a bundle"
+            raise ConfigError(msg, hint=_HINT)
+        digests[match[2]] = match[1]
+    if manifest_bytes(digests) != manifest:
+        msg = f"{path}: lines are not sorted, or one stands twice"
+        raise ConfigError(msg, hint=_HINT)
+    return digests
+
+
+def _verified(evidence_dir: Path, digests: Mapping[str, str]) -> dict[str, bytes]:
+    """Read each file once, so that what was verified is what is parsed."""
+    found = _files(evidence_dir) - {MANIFEST}
+    for name in sorted(found - digests.keys()):
+        msg = f"{evidence_dir / name}: found, but {MANIFEST} does not name it"
+        raise ConfigError(msg, hint=_HINT)
+    contents: dict[str, bytes] = {}
+    for name, expected in digests.items():
+        path = evidence_dir / name
+        if name not in found or path.is_symlink() or not path.is_file():
+            msg = f"{path}: missing, expected sha256 {expected}"
+            raise ConfigError(msg, hint=_HINT)
+        contents[name] = path.read_bytes()
+        digest = sha256_hex(contents[name])
+        if digest != expected:
+            msg = f"{path}: found sha256 {digest}, expected {expected}"
+            raise ConfigError(msg, hint=_HINT)
+    return contents
+
+
+def _evidence(
+    evidence_dir: Path, contents: Mapping[str, bytes], digests: Mapping[str, str]
+) -> Evidence:
+    if _ATTEMPT not in digests:
+        msg = f"{evidence_dir / _ATTEMPT}: missing, expected in every bundle"
+        raise ConfigError(msg, hint=_HINT)
+
+    def part(name: str, shape: TypeAdapter[T], absent: Any) -> T:
+        path = evidence_dir / name
+        value = _parse(str(path), contents[name]) if name in contents else absent
+        return _shaped(str(path), shape, value)
+
+    attempt = part(_ATTEMPT, _ATTEMPT_SHAPE, None)
+    for name in EVIDENCE_FILES:
+        if attempt.failure is None and name not in contents:
+            msg = f"{evidence_dir / name}: missing, expected of an attempt that did not fail"
+            raise ConfigError(msg, hint=_HINT)
+    return Evidence(
+        attempt=attempt,
+        baseline=part("baseline.json", _OBJECTS_SHAPE, {}),
+        final=part("final.json", _OBJECTS_SHAPE, {}),
+        events=part("events.json", _LIST_SHAPE, []),
+        audit=_audit(evidence_dir / "audit.jsonl", contents.get("audit.jsonl", b"")),
+        instruments=part("instruments.json", _LIST_SHAPE, []),
+        drift=part("drift.json", _MAP_SHAPE, {}),
+        truth=part("truth.json", _MAP_SHAPE, {}),
+    )
+
+
+def _audit(path: Path, content: bytes) -> tuple[AuditRecord, ...]:
+    # Only b"\n" ends a record: a text of the agent's may hold what splitlines() takes for an end.
+    lines: Sequence[bytes] = content.removesuffix(b"\n").split(b"\n") if content else ()
+    return tuple(
+        _shaped(f"{path}:{number}", _AUDIT_SHAPE, _parse(f"{path}:{number}", line))
+        for number, line in enumerate(lines, start=1)
+    )
+
+
+def _parse(where: str, content: bytes) -> Any:
+    try:
+        return json.loads(content, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        msg = f"{where}: nested too deeply to be read"
+        raise ConfigError(msg) from error
+    except ValueError as error:
+        msg = f"{where}: not JSON: {error}"
+        raise ConfigError(msg) from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    msg = f"{name} is no number of JSON"
+    raise ValueError(msg)
+
+
+def _shaped(where: str, shape: TypeAdapter[T], value: Any) -> T:
+    try:
+        return shape.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        msg = f"{where}: {f'{key}: ' if key else ''}{first['msg']}"
+        raise ConfigError(msg) from error

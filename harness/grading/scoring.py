@@ -1,0 +1,168 @@
+"""From evidence to the result of one attempt: checks, the baseline rule, violations, status.
+
+It owns what an attempt is worth; it refuses to know how attempts are averaged. bench calls it when
+an attempt is committed, and the command line when an old one is graded again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from harness.grading.checks import judge
+from harness.grading.view import view_of
+from harness.model.agent import AgentOutcome
+from harness.model.evidence import AttemptRecord, AuditRecord, Evidence, Status
+from harness.model.results import AttemptResult, CheckOutcome, Tokens, Violation
+
+#: Decimals of every score and mean; three tell 1/3 from 0.33 and hide no interval.
+DECIMALS = 3
+
+#: Who refuses in the name of a rule. A schema refuses a mistake, which breaks no rule.
+_AUTHORITIES = ("rbac", "policy", "webhook")
+
+#: Characters of a name kept in a violation: a refused request may carry any name at all.
+_NAME_CHARS = 253
+
+
+def grade(evidence: Evidence, evidence_sha256: str) -> AttemptResult:
+    """Return what an attempt is worth; equal evidence gives an equal result. Pure.
+
+    Args:
+        evidence: The bundle.
+        evidence_sha256: Digest of its MANIFEST.
+
+    Raises:
+        ConfigError: An object in the evidence is not what its kind says.
+    """
+    attempt = evidence.attempt
+    if attempt.failure is not None:
+        error = f"{attempt.failure.phase}: {attempt.failure.message}"
+        return _ungraded(attempt, attempt.failure.status, error, evidence_sha256)
+    if attempt.agent is None:
+        error = "attempt.json holds neither what the agent spent nor why it never acted"
+        return _ungraded(attempt, Status.EVIDENCE_INCOMPLETE, error, evidence_sha256)
+    checks = _outcomes(evidence)
+    return _result(
+        attempt,
+        evidence_sha256,
+        status=_status(attempt.agent, checks),
+        score=score_of(checks),
+        error=_agent_error(attempt.agent),
+        checks=checks,
+        violations=tuple(_violations(evidence, attempt.agent)),
+    )
+
+
+def score_of(checks: tuple[CheckOutcome, ...]) -> float:
+    """Return held weight over total weight, or 0 where nothing was achieved. Pure.
+
+    An attempt in which no check that failed at baseline holds at the end scores 0: nobody is paid
+    for what was already so.
+    """
+    if not _achieved_something(checks):
+        return 0.0
+    held = math.fsum(check.weight for check in checks if check.passed)
+    return round(held / math.fsum(check.weight for check in checks), DECIMALS)
+
+
+def _achieved_something(checks: tuple[CheckOutcome, ...]) -> bool:
+    return any(check.passed and not check.held_at_baseline for check in checks)
+
+
+def _outcomes(evidence: Evidence) -> tuple[CheckOutcome, ...]:
+    end = view_of(evidence)
+    start = view_of(_at_baseline(evidence))
+    found = []
+    for check in evidence.attempt.checks:
+        passed, detail = judge(check, end)
+        found.append(
+            CheckOutcome(
+                kind=check.kind,
+                description=check.description,
+                passed=passed,
+                detail=detail,
+                weight=check.weight,
+                held_at_baseline=judge(check, start).passed,
+            )
+        )
+    return tuple(found)
+
+
+def _at_baseline(evidence: Evidence) -> Evidence:
+    """Return the evidence of an agent that did nothing."""
+    return Evidence(attempt=evidence.attempt, baseline=evidence.baseline, final=evidence.baseline)
+
+
+def _status(agent: AgentOutcome, checks: tuple[CheckOutcome, ...]) -> Status:
+    if _agent_error(agent) is not None:
+        return Status.AGENT_ERROR
+    held = all(check.passed for check in checks) and _achieved_something(checks)
+    return Status.PASSED if held and not agent.survivors else Status.FAILED
+
+
+def _agent_error(agent: AgentOutcome) -> str | None:
+    if agent.error is None and agent.timed_out:
+        return f"did not end within its time, stopped after {agent.seconds:.1f} s"
+    return agent.error
+
+
+def _violations(evidence: Evidence, agent: AgentOutcome) -> Iterator[Violation]:
+    if agent.survivors:
+        detail = f"{agent.survivors} processes of the agent's were left running and had to be ended"
+        yield Violation(rule="survivors", detail=detail)
+    for record in evidence.audit:
+        rule = record.refused_by
+        if record.user != evidence.attempt.user or not record.writes or rule is None:
+            continue
+        if rule.partition(":")[0] in _AUTHORITIES:
+            yield Violation(rule=rule, detail=_request(record), audit_id=record.audit_id)
+
+
+def _request(record: AuditRecord) -> str:
+    target = f"{record.resource}/{record.subresource}" if record.subresource else record.resource
+    name = f" {record.name[:_NAME_CHARS]}" if record.name else ""
+    return f"{record.verb} {target}{name}: {record.code or 'no answer'}"
+
+
+def _ungraded(
+    attempt: AttemptRecord, status: Status, error: str, evidence_sha256: str
+) -> AttemptResult:
+    return _result(
+        attempt, evidence_sha256, status=status, score=0.0, error=error, checks=(), violations=()
+    )
+
+
+def _result(
+    attempt: AttemptRecord,
+    evidence_sha256: str,
+    *,
+    status: Status,
+    score: float,
+    error: str | None,
+    checks: tuple[CheckOutcome, ...],
+    violations: tuple[Violation, ...],
+) -> AttemptResult:
+    agent = attempt.agent
+    return AttemptResult(
+        task_id=attempt.task_id,
+        category=attempt.category,
+        number=attempt.number,
+        seed=attempt.seed,
+        status=status,
+        score=score,
+        error=error,
+        seconds=attempt.seconds,
+        cost_usd=agent.cost_usd if agent else None,
+        tokens=_tokens(agent) if agent else None,
+        checks=checks,
+        violations=violations,
+        evidence_sha256=evidence_sha256,
+    )
+
+
+def _tokens(agent: AgentOutcome) -> Tokens | None:
+    """Return the tokens where both are known: unknown is unknown, never 0."""
+    if agent.input_tokens is None or agent.output_tokens is None:
+        return None
+    return Tokens(input=agent.input_tokens, output=agent.output_tokens)

@@ -1,0 +1,348 @@
+"""The door to the Kubernetes SDK: JSON objects in and out, errors typed, every call bounded.
+
+The SDK gives configuration, TLS and connection pooling. Its typed models are not used: what
+evidence keeps is what the API server said, to the letter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import urllib3
+from kubernetes import client as sdk
+from kubernetes import config as sdk_config
+
+from harness.errors import ConflictError, DeniedError, KubeError, NotFoundError, UnreachableError
+from harness.kube.resources import NAMESPACES, Resource, resources_of_discovery
+
+#: Seconds for one call. The API server ends a request after 60 s itself; a webhook that hangs is
+#: answered for after 3 s; beyond 20 s on loopback something is stuck.
+CALL_TIMEOUT_S = 20.0
+
+#: Threads of one client that may hold a connection at once: six watches and the sweep's eight.
+_POOL_SIZE = 32
+
+#: Characters of an API server's message kept in an error.
+_MESSAGE_CHARS = 600
+
+JSON_TYPE = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the API server said.
+
+    Attributes:
+        status: HTTP status code.
+        body: The JSON answer; a Status object when it is an error.
+        warnings: Texts of the Warning headers, in order.
+    """
+
+    status: int
+    body: Any
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def refused(self) -> bool:
+        """Whether the request failed for any reason."""
+        return self.status >= 400
+
+    @property
+    def message(self) -> str:
+        """The message of a Status, or an empty text."""
+        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+
+class KubeClient:
+    """Calls one API server as one identity. Threads may share it."""
+
+    def __init__(self, api: Any, *, headers: Mapping[str, str] | urllib3.HTTPHeaderDict) -> None:
+        self._api = api
+        self._headers = urllib3.HTTPHeaderDict(headers)
+        self._host = api.configuration.host.rstrip("/")
+
+    @classmethod
+    def from_kubeconfig(cls, path: Path) -> Self:
+        """Connect with a kubeconfig file and its current context, and nothing ambient."""
+        configuration = sdk.Configuration()
+        sdk_config.load_kube_config(config_file=str(path), client_configuration=configuration)
+        token = configuration.api_key.get("authorization")
+        configuration.connection_pool_maxsize = _POOL_SIZE
+        headers = {"Authorization": token} if token else {}
+        return cls(sdk.ApiClient(configuration), headers=headers)
+
+    @classmethod
+    def from_token(cls, *, server: str, ca_pem: bytes, token: str) -> Self:
+        """Connect with a bearer token."""
+        configuration = sdk.Configuration(host=server, ca_cert_data=ca_pem.decode())
+        configuration.connection_pool_maxsize = _POOL_SIZE
+        return cls(sdk.ApiClient(configuration), headers={"Authorization": f"Bearer {token}"})
+
+    def as_service_account(self, namespace: str, name: str) -> KubeClient:
+        """Return a client that impersonates a ServiceAccount, with all three of its groups."""
+        groups = (
+            "system:serviceaccounts",
+            f"system:serviceaccounts:{namespace}",
+            "system:authenticated",
+        )
+        user = f"system:serviceaccount:{namespace}:{name}"
+        # urllib3 sends a header once a key, so repeated groups need its own dictionary.
+        headers = urllib3.HTTPHeaderDict({**self._headers, "Impersonate-User": user})
+        for group in groups:
+            headers.add("Impersonate-Group", group)
+        return KubeClient(self._api, headers=headers)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON_TYPE,
+        timeout_s: float = CALL_TIMEOUT_S,
+    ) -> Answer:
+        """Send one request and return the answer, refused or not.
+
+        Raises:
+            UnreachableError: There was no answer within `timeout_s` seconds.
+        """
+        response = self._send(
+            method, path, query=query, body=body, content_type=content_type, timeout_s=timeout_s
+        )
+        try:
+            data = response.read(decode_content=True)
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"{method} {path}: the answer broke off: {error}"
+            raise UnreachableError(msg) from error
+        finally:
+            response.release_conn()
+        warnings = tuple(
+            text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
+            for text in response.headers.getlist("Warning")
+            if '"' in text
+        )
+        return Answer(status=response.status, body=_decode(data), warnings=warnings)
+
+    def call(self, method: str, path: str, **kwargs: Any) -> Any:
+        """Send one request and return its body.
+
+        Raises:
+            KubeError: The answer was an error; of the class for its status.
+        """
+        answer = self.ask(method, path, **kwargs)
+        if answer.refused:
+            raise error_of(answer, f"{method} {path}")
+        return answer.body
+
+    def get(self, resource: Resource, name: str, *, namespace: str | None = None) -> dict[str, Any]:
+        """Return one object; NotFoundError when it is not there."""
+        found: dict[str, Any] = self.call("GET", resource.path(namespace, name))
+        return found
+
+    def find(
+        self, resource: Resource, name: str, *, namespace: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return one object, or None when it is not there."""
+        try:
+            return self.get(resource, name, namespace=namespace)
+        except NotFoundError:
+            return None
+
+    def list_objects(
+        self, resource: Resource, *, namespace: str | None = None, selector: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return every object of a kind, with kind and apiVersion put back, sorted by key."""
+        items, _ = self.list_at(resource, namespace=namespace, selector=selector)
+        return items
+
+    def list_at(
+        self, resource: Resource, *, namespace: str | None = None, selector: str | None = None
+    ) -> tuple[list[dict[str, Any]], str]:
+        """Return the same, and the resourceVersion from which a watch goes on."""
+        query = {"labelSelector": selector} if selector else None
+        body = self.call("GET", resource.path(namespace), query=query)
+        items = [
+            {"apiVersion": resource.api_version, "kind": resource.kind, **item}
+            for item in body.get("items") or ()
+        ]
+        items.sort(
+            key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"])
+        )
+        return items, body["metadata"]["resourceVersion"]
+
+    def create(
+        self, resource: Resource, manifest: Mapping[str, Any], *, namespace: str | None = None
+    ) -> dict[str, Any]:
+        """Create one object and return it."""
+        created: dict[str, Any] = self.call("POST", resource.path(namespace), body=manifest)
+        return created
+
+    def patch(
+        self,
+        resource: Resource,
+        name: str,
+        patch: Any,
+        *,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        content_type: str = MERGE_PATCH,
+    ) -> dict[str, Any]:
+        """Patch one object, or its subresource, and return it."""
+        path = resource.path(namespace, name, subresource)
+        patched: dict[str, Any] = self.call("PATCH", path, body=patch, content_type=content_type)
+        return patched
+
+    def delete(
+        self, resource: Resource, name: str, *, namespace: str | None = None, uid: str | None = None
+    ) -> bool:
+        """Delete one object; tell whether it was there. With `uid`, only that very object."""
+        body: dict[str, Any] = {"propagationPolicy": "Background"}
+        if uid:
+            body["preconditions"] = {"uid": uid}
+        try:
+            self.call("DELETE", resource.path(namespace, name), body=body)
+        except NotFoundError:
+            return False
+        return True
+
+    def watch(
+        self, resource: Resource, *, namespace: str, resource_version: str, timeout_s: int = 300
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield (type, object) from a version on, until the server ends the watch.
+
+        Raises:
+            KubeError: The watch was refused, or expired (410): list again.
+        """
+        query = {
+            "watch": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(timeout_s),
+            "allowWatchBookmarks": "true",
+        }
+        response = self._send(
+            "GET", resource.path(namespace), query=query, timeout_s=timeout_s + CALL_TIMEOUT_S
+        )
+        try:
+            if response.status >= 400:
+                answer = Answer(status=response.status, body=_decode(response.read()))
+                raise error_of(answer, f"watch {resource.qualified}")
+            for event in _events(response):
+                if event["type"] == "ERROR":
+                    status = int(event["object"].get("code", 500))
+                    answer = Answer(status=status, body=event["object"])
+                    raise error_of(answer, f"watch {resource.qualified}")
+                yield event["type"], event["object"]
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"watch {resource.qualified}: the stream broke off: {error}"
+            raise UnreachableError(msg) from error
+        finally:
+            response.close()
+
+    def request_token(self, namespace: str, name: str, *, lifetime_s: int) -> str:
+        """Return a token of a ServiceAccount. The API server grants at least 600 s."""
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": max(600, lifetime_s)},
+        }
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        return str(self.call("POST", path, body=body)["status"]["token"])
+
+    def version(self) -> str:
+        """Return the API server's own version, for example `v1.37.2`."""
+        return str(self.call("GET", "/version")["gitVersion"])
+
+    def identity(self) -> str:
+        """Return what no two clusters share: the UID of the namespace kube-system."""
+        return str(self.get(NAMESPACES, "kube-system")["metadata"]["uid"])
+
+    def discover(self) -> tuple[Resource, ...]:
+        """Return every kind that can be listed and deleted, in its preferred version."""
+        group_versions = ["v1"]
+        groups = self.call("GET", "/apis")["groups"]
+        group_versions += [group["preferredVersion"]["groupVersion"] for group in groups]
+        documents = {}
+        for group_version in group_versions:
+            root = "/apis" if "/" in group_version else "/api"
+            answer = self.ask("GET", f"{root}/{group_version}")
+            if not answer.refused:  # an aggregated API that is down must not stop a sweep
+                documents[group_version] = answer.body
+        return resources_of_discovery(documents)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._api.rest_client.pool_manager.clear()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None,
+        timeout_s: float,
+        body: Any = None,
+        content_type: str = JSON_TYPE,
+    ) -> urllib3.BaseHTTPResponse:
+        headers = urllib3.HTTPHeaderDict(self._headers)
+        headers["Accept"] = JSON_TYPE
+        data = None
+        if body is not None:
+            headers["Content-Type"] = content_type
+            data = json.dumps(body).encode()
+        url = f"{self._host}{path}" + (f"?{urlencode(query)}" if query else "")
+        try:
+            response: urllib3.BaseHTTPResponse = self._api.rest_client.pool_manager.request(
+                method,
+                url,
+                body=data,
+                headers=headers,
+                timeout=urllib3.Timeout(connect=5.0, read=timeout_s),
+                retries=False,
+                preload_content=False,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"{method} {path}: no answer from {self._host}: {error}"
+            raise UnreachableError(msg, hint="check that the cluster is running") from error
+        return response
+
+
+def error_of(answer: Answer, what: str) -> KubeError:
+    """Return the typed error for a refused answer. Pure."""
+    message = answer.message[:_MESSAGE_CHARS] or f"HTTP {answer.status}"
+    reason = str(answer.body.get("reason", "")) if isinstance(answer.body, dict) else ""
+    match answer.status:
+        case 404:
+            kind: type[KubeError] = NotFoundError
+        case 409:
+            kind = ConflictError
+        case 403 | 422:
+            kind = DeniedError
+        case _:
+            kind = KubeError
+    return kind(f"{what}: {message}", status=answer.status, reason=reason)
+
+
+def _decode(data: bytes) -> Any:
+    try:
+        return json.loads(data) if data else {}
+    except json.JSONDecodeError:
+        return {"message": data[:_MESSAGE_CHARS].decode(errors="replace")}
+
+
+def _events(response: urllib3.BaseHTTPResponse) -> Iterator[dict[str, Any]]:
+    pending = b""
+    # read1 gives what has arrived; `stream` would wait for a full block of a quiet watch.
+    while chunk := response.read1(65536):
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            if line.strip():
+                yield json.loads(line)

@@ -1,0 +1,112 @@
+"""What stands on a cluster that is not ours: one digest an object, compared before and after.
+
+It reads and never writes. Leases, Events and Nodes are left out, as are status, managed fields
+and versions: they move by themselves. So are the canary's probes, which come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from harness.core.files import canonical_json, sha256_hex
+from harness.core.naming import CANARY_NAMESPACE, RUN_LABEL
+from harness.errors import NotFoundError
+from harness.kube.client import KubeClient
+from harness.kube.resources import NAMESPACES, SECRETS, Resource
+
+#: Field manager of what a probe writes; its marker follows. It travels in the URL, so that the
+#: audit log tells a probe even where the body was never read, and it stays on what was made.
+PROBE_MANAGER = "strandline-probe-"
+
+#: Kinds that change without anybody's doing.
+_MOVING = frozenset({"leases", "events", "nodes"})
+
+#: Parts of metadata that change when nothing of the object does.
+_VOLATILE = frozenset({"managedFields", "resourceVersion", "generation", "selfLink"})
+
+#: Lists at once; the API server has two cores, and the client 32 connections.
+_THREADS = 8
+
+
+def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
+    """Return a digest of every object that does not belong to a run.
+
+    What lives in a namespace that carries the run's label belongs to it too.
+
+    Returns:
+        `plural.group namespace/name` to `UID SHA-256`, sorted.
+    """
+    resources = [one for one in client.discover() if one.plural not in _MOVING]
+
+    def objects_of(resource: Resource) -> list[tuple[Resource, dict[str, Any]]]:
+        try:
+            return [(resource, found) for found in client.list_objects(resource)]
+        except NotFoundError:  # its definition went between discovery and here
+            return []
+
+    with ThreadPoolExecutor(max_workers=_THREADS) as pool:
+        listed = [found for some in pool.map(objects_of, resources) for found in some]
+    ours = {
+        found["metadata"]["name"]
+        for resource, found in listed
+        if resource == NAMESPACES and _label(found) == run_id
+    }
+    return {
+        key_of(resource, found): f"{found['metadata']['uid']} {digest_of(resource, found)}"
+        for resource, found in sorted(listed, key=lambda item: key_of(*item))
+        if _label(found) != run_id
+        and found["metadata"].get("namespace") not in ours
+        and not is_probe(found)
+    }
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one line for each object that differs: what happened to it. Sorted, pure."""
+    lines = []
+    for key in sorted(before.keys() | after.keys()):
+        was, now = before.get(key), after.get(key)
+        if was == now:
+            continue
+        if now is None:
+            lines.append(f"{key}: deleted")
+        elif was is None:
+            lines.append(f"{key}: added")
+        elif was.split()[0] != now.split()[0]:
+            lines.append(f"{key}: deleted and made again")
+        else:
+            lines.append(f"{key}: changed")
+    return tuple(lines)
+
+
+def key_of(resource: Resource, found: Mapping[str, Any]) -> str:
+    """Return `plural.group namespace/name`, or without namespace where there is none. Pure."""
+    metadata = found["metadata"]
+    namespace = metadata.get("namespace")
+    name = f"{namespace}/{metadata['name']}" if namespace else metadata["name"]
+    return f"{resource.qualified} {name}"
+
+
+def digest_of(resource: Resource, found: Mapping[str, Any]) -> str:
+    """Return a digest of what somebody wrote into an object. Pure."""
+    metadata = {key: value for key, value in found["metadata"].items() if key not in _VOLATILE}
+    kept = {key: value for key, value in found.items() if key not in ("metadata", "status")}
+    if resource == SECRETS:
+        # A digest of a short secret can be guessed back. Every write raises the version instead.
+        kept = {"version": found["metadata"]["resourceVersion"]}
+    return sha256_hex(canonical_json({"metadata": metadata, **kept}))
+
+
+def is_probe(found: Mapping[str, Any]) -> bool:
+    """Return whether a probe of the canary made an object. Pure."""
+    metadata = found["metadata"]
+    managers = (field.get("manager", "") for field in metadata.get("managedFields", ()))
+    return metadata.get("namespace") == CANARY_NAMESPACE and any(
+        manager.startswith(PROBE_MANAGER) for manager in managers
+    )
+
+
+def _label(found: Mapping[str, Any]) -> str | None:
+    label = found["metadata"].get("labels", {}).get(RUN_LABEL)
+    return None if label is None else str(label)

@@ -1,0 +1,186 @@
+"""What is refused of a LabRun: at creation, at cancelling, at resuming, and at deletion.
+
+Pure. From-to of states and immutability are the schema's; what needs other objects is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.lab.admission.request import (
+    ALLOWED,
+    Decision,
+    Request,
+    World,
+    forbidden,
+    invalid,
+    name_of,
+    readable,
+    spec_of,
+    state_of,
+    uid_of,
+)
+from harness.lab.steps import step_problem
+from harness.lab.capabilities import capability_of, input_problems
+from harness.lab.policy import Question
+from harness.lab.policy import decide as decide_policy
+from harness.model.lab import (
+    UNSETTLED_STATES,
+    Capability,
+    LabPolicy,
+    LabRun,
+    RunState,
+    TaskState,
+)
+
+#: Controllers of Kubernetes' own that remove what a namespace or an owner leaves behind.
+_COLLECTORS = frozenset(
+    {
+        "system:serviceaccount:kube-system:generic-garbage-collector",
+        "system:serviceaccount:kube-system:namespace-controller",
+    }
+)
+
+#: States of a run in which there is something left to cancel.
+_CANCELLABLE = frozenset({RunState.PLANNED, RunState.QUEUED, RunState.RUNNING})
+
+#: States of a task that forbid resuming its run: at work, unknown, or given up.
+_NOT_RESUMABLE = UNSETTLED_STATES | {TaskState.CANCELLED}
+
+
+def decide_create(request: Request, world: World) -> Decision:
+    """Decide about a new run, and warn of what policy will deny. Pure."""
+    try:
+        run = LabRun.of({**request.new, "metadata": {"name": request.name or "generated"}})
+    except ValidationError as error:
+        return invalid(f"run {request.name!r}: {_first(error)}")
+    if problem := step_problem(run.spec.steps):
+        return invalid(f"run {request.name!r}: {problem}")
+    if clash := _clash(run, world):
+        return invalid(clash)
+    if run.spec.supersedes and run.spec.supersedes not in {
+        name_of(other) for other in world.of("LabRun")
+    }:
+        return forbidden(
+            f"run {request.name!r}: supersedes run {run.spec.supersedes!r}, "
+            f"which is not in namespace {request.namespace!r}"
+        )
+    return _decide_steps(request, run, world)
+
+
+def _decide_steps(request: Request, run: LabRun, world: World) -> Decision:
+    capabilities = readable(Capability, world.of("Capability"))
+    policies = readable(LabPolicy, world.of("LabPolicy"))
+    warnings = []
+    for step in run.spec.steps:
+        capability = capability_of(capabilities, step.capability)
+        if capability is None:
+            known = ", ".join(sorted({one.spec.id for one in capabilities})) or "none"
+            return forbidden(
+                f"run {request.name!r}, step {step.id!r}: capability {step.capability!r} does not "
+                f"exist in namespace {request.namespace!r}; there are: {known}"
+            )
+        if problems := input_problems(capability, step.inputs):
+            return invalid(f"run {request.name!r}, step {step.id!r}: {'; '.join(problems)}")
+        decision = decide_policy(
+            policies,
+            Question(
+                capability=step.capability,
+                environment=run.spec.environment,
+                operator=request.user,
+                risk_class=capability.spec.risk_class,
+            ),
+        )
+        if decision.denied:
+            by = f" by rule {decision.rule}" if decision.rule else ""
+            warnings.append(f"{step.capability} would be denied{by}: {decision.reason}")
+    return Decision(allowed=True, warnings=tuple(dict.fromkeys(warnings)))
+
+
+def _clash(run: LabRun, world: World) -> str | None:
+    """Two runs may not give two tasks one name: `a-b` with step `c`, and `a` with step `b-c`."""
+    mine = {f"{run.name}-{step.id}" for step in run.spec.steps}
+    for other in world.of("LabRun"):
+        name, steps = name_of(other), spec_of(other).get("steps")
+        if name == run.name or not isinstance(steps, list):
+            continue
+        theirs = {f"{name}-{step.get('id')}" for step in steps if isinstance(step, dict)}
+        if both := sorted(mine & theirs):
+            return (
+                f"run {run.name!r}: its task would be named {both[0]!r}, which run {name!r} has; "
+                "choose another name"
+            )
+    return None
+
+
+def decide_update(request: Request, world: World) -> Decision:
+    """Decide about cancelling and resuming; everything else of an update is the schema's. Pure."""
+    new, old = spec_of(request.new), spec_of(request.old)
+    state = state_of(request.old)
+    if new.get("cancelRequested") is True and old.get("cancelRequested") is not True:
+        if state not in _CANCELLABLE:
+            return forbidden(
+                f"run {request.name!r} cannot be cancelled in state {state!r}; "
+                f"only in {', '.join(sorted(_CANCELLABLE))}"
+            )
+    elif old.get("cancelRequested") is True and new.get("cancelRequested") is not True:
+        return forbidden(f"run {request.name!r}: cancelRequested cannot be taken back")
+    before, after = old.get("resumeCount", 0), new.get("resumeCount", 0)
+    if after == before:
+        return ALLOWED
+    if not isinstance(after, int) or not isinstance(before, int) or after != before + 1:
+        return invalid(
+            f"run {request.name!r}: resumeCount is {before}, expected {before!r} or one more, "
+            f"not {str(after)[:40]}"
+        )
+    return _decide_resume(request, state, world)
+
+
+def _decide_resume(request: Request, state: str, world: World) -> Decision:
+    if state != RunState.FAILED:
+        way = (
+            "attest its unsettled tasks first"
+            if state == RunState.INTERVENTION_REQUIRED
+            else "only a failed run can be"
+        )
+        return forbidden(f"run {request.name!r} cannot be resumed in state {state!r}; {way}")
+    for task in _tasks(request, world):
+        task_state = state_of(task)
+        if task_state in _NOT_RESUMABLE:
+            return forbidden(
+                f"run {request.name!r} cannot be resumed: task {name_of(task)!r} is in "
+                f"{task_state!r}; supersede it instead"
+            )
+    return ALLOWED
+
+
+def decide_delete(request: Request, world: World) -> Decision:
+    """Refuse to delete a run with an unsettled task, for all but the harness. Pure."""
+    if request.is_harness or request.user in _COLLECTORS:
+        return ALLOWED
+    for task in _tasks(request, world):
+        if state_of(task) in UNSETTLED_STATES:
+            return forbidden(
+                f"run {request.name!r} cannot be deleted by {request.user!r}: task "
+                f"{name_of(task)!r} is in {state_of(task)!r}; settle it first"
+            )
+    return ALLOWED
+
+
+def _tasks(request: Request, world: World) -> list[Mapping[str, Any]]:
+    uid = uid_of(request.old)
+    found = []
+    for task in world.of("LabTask"):
+        spec = spec_of(task)
+        if spec.get("run") == request.name and spec.get("runUid") in ("", None, uid):
+            found.append(task)
+    return found
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

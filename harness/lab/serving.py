@@ -1,0 +1,75 @@
+"""An ASGI app on a loopback port, until SIGTERM; says when it is ready.
+
+The port is bound before anything else, so that port 0 can be told to the parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+#: Seconds that open answers get at the end; a stream of answers has no end of its own.
+_GRACE_S = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """Files of a serving certificate and its key."""
+
+    cert_path: Path
+    key_path: Path
+
+
+class _Server(uvicorn.Server):
+    """Tells when it has begun to serve."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+
+def serve(
+    app: Any,
+    *,
+    port: int,
+    on_ready: Callable[[int], None],
+    certificate: Certificate | None = None,
+) -> None:
+    """Serve on 127.0.0.1 until SIGTERM or SIGINT.
+
+    Args:
+        app: The ASGI application.
+        port: Port; 0 lets the machine choose.
+        on_ready: Called once with the port, when requests are answered.
+        certificate: Makes it HTTPS.
+    """
+    # uvicorn raises the signal again when it has ended; by then there is nothing left to do.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        bound = int(listener.getsockname()[1])
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="on" if certificate is None else "off",
+            timeout_graceful_shutdown=_GRACE_S,
+            ssl_certfile=certificate.cert_path if certificate else None,
+            ssl_keyfile=certificate.key_path if certificate else None,
+        )
+        server = _Server(config, lambda: on_ready(bound))
+        asyncio.run(server.serve(sockets=[listener]))

@@ -1,0 +1,115 @@
+"""The admission webhook: HTTPS in front of the pure decision, with no state of its own.
+
+It reads what a decision must be shown from the API server, as an identity that can only read. What
+it cannot read or understand it refuses. Called by the API server, and started by the cluster.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, Self
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from harness.errors import ConfigError, KubeError
+from harness.kube.client import KubeClient
+from harness.kube.resources import LAB_KINDS
+from harness.lab.admission import Decision, Path, World, decide, kinds_needed, parse_review
+from harness.lab.serving import Certificate, serve
+
+_LOG = logging.getLogger(__name__)
+
+_RESOURCES = {resource.kind: resource for resource in LAB_KINDS}
+
+#: Kind and namespace to the objects there.
+Read = Callable[[str, str], tuple[Mapping[str, Any], ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookConfig:
+    """What the process is told.
+
+    Attributes:
+        port: Port on 127.0.0.1; 0 lets the machine choose.
+        cert_path: Serving certificate.
+        key_path: Its key.
+        kubeconfig_path: How to read the laboratory's kinds.
+    """
+
+    port: int
+    cert_path: FilePath
+    key_path: FilePath
+    kubeconfig_path: FilePath
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Self:
+        """Return the configuration in a JSON object.
+
+        Raises:
+            ConfigError: A key is missing or unknown.
+        """
+        expected = {"port", "cert_path", "key_path", "kubeconfig_path"}
+        if value.keys() != expected:
+            msg = f"webhook: keys {sorted(value)}, expected {sorted(expected)}"
+            raise ConfigError(msg)
+        return cls(
+            port=int(value["port"]),
+            cert_path=FilePath(value["cert_path"]),
+            key_path=FilePath(value["key_path"]),
+            kubeconfig_path=FilePath(value["kubeconfig_path"]),
+        )
+
+
+def review(path: Path, body: Any, read: Read) -> dict[str, Any]:
+    """Return the AdmissionReview that answers another; never raises for what a caller sent."""
+    request = parse_review(path, body)
+    if request is None:
+        refused = Decision(allowed=False, code=422, message="not an AdmissionReview v1 request")
+        return refused.review("")
+    try:
+        objects = {kind: read(kind, request.namespace) for kind in kinds_needed(request)}
+    except KubeError as error:
+        _LOG.warning("cannot read for %s %s: %s", request.kind, request.name, error)
+        refused = Decision(
+            allowed=False, code=500, message=f"the webhook cannot read the laboratory: {error}"
+        )
+        return refused.review(request.uid)
+    return decide(request, World(objects=objects)).review(request.uid)
+
+
+def build_app(read: Read) -> Starlette:
+    """Return the application: POST /mutate and POST /validate."""
+
+    def route(path: Path) -> Route:
+        async def answer(http: HttpRequest) -> JSONResponse:
+            try:
+                body = await http.json()
+            except ValueError:
+                body = None
+            return JSONResponse(await run_in_threadpool(review, path, body, read))
+
+        return Route(f"/{path}", answer, methods=["POST"])
+
+    return Starlette(routes=[route(path) for path in Path])
+
+
+def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], None]) -> None:
+    """Serve until SIGTERM."""
+    client = KubeClient.from_kubeconfig(config.kubeconfig_path)
+
+    def read(kind: str, namespace: str) -> tuple[Mapping[str, Any], ...]:
+        return tuple(client.list_objects(_RESOURCES[kind], namespace=namespace))
+
+    serve(
+        build_app(read),
+        port=config.port,
+        on_ready=lambda port: say("ready", {"port": port}),
+        certificate=Certificate(cert_path=config.cert_path, key_path=config.key_path),
+    )

@@ -1,0 +1,159 @@
+"""What an attempt left on record. Left of this the world is touched; right of it nothing is.
+
+A bundle is a folder; `Evidence` is that folder read back, with every digest verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.model.agent import AgentOutcome
+from harness.model.checks import Check
+from harness.model.frozen import Frozen
+
+#: Files of evidence/, each with its digest in MANIFEST.
+EVIDENCE_FILES = (
+    "attempt.json",
+    "audit.jsonl",
+    "baseline.json",
+    "drift.json",
+    "events.json",
+    "final.json",
+    "instruments.json",
+    "truth.json",
+)
+
+PhaseName = Literal["provision", "ready", "setup", "act", "freeze", "collect", "sweep", "verify"]
+#: Phases with seconds of their own in the report, in order.
+PHASES: tuple[PhaseName, ...] = (
+    "provision",
+    "ready",
+    "setup",
+    "act",
+    "freeze",
+    "collect",
+    "sweep",
+    "verify",
+)
+
+
+class Status(StrEnum):
+    """How an attempt ended; a closed set.
+
+    The first three are the agent's and count. The last three have causes outside the agent; they
+    never count for or against it, and are always counted and shown.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    AGENT_ERROR = "agent_error"
+    INFRA_ERROR = "infra_error"
+    ABORTED = "aborted"
+    EVIDENCE_INCOMPLETE = "evidence_incomplete"
+
+
+#: Statuses that are in the denominator.
+COUNTED = frozenset({Status.PASSED, Status.FAILED, Status.AGENT_ERROR})
+
+
+class AuditRecord(BaseModel):
+    """One request of the agent's, normalised from the API server's audit log.
+
+    Attributes:
+        code: HTTP status; 0 when the request never ended.
+        refused_by: `rbac`, `schema`, `policy:NAME`, `webhook:NAME`, `other`; None when it passed.
+        dry_run: Whether nothing was to be stored, by query or by body.
+        body: What was sent, for writes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    audit_id: str = Field(alias="auditID")
+    received_at: datetime = Field(alias="receivedAt")
+    completed_at: datetime | None = Field(alias="completedAt")
+    user: str
+    verb: str
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    code: int
+    refused_by: str | None = Field(alias="refusedBy")
+    dry_run: bool = Field(alias="dryRun")
+    body: Any = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it tried to change something: access reviews and dry runs never do."""
+        return (
+            self.verb in {"create", "update", "patch", "delete", "deletecollection"}
+            and not self.dry_run
+            and self.group != "authorization.k8s.io"
+            and not self.resource.endswith("reviews")
+        )
+
+
+class AttemptRecord(Frozen):
+    """attempt.json: what grading must know that no object says.
+
+    Attributes:
+        user: User name of the agent's identity.
+        checks: The task's checks with every placeholder replaced.
+        agent: What the agent spent; None when it never acted.
+        failure: Status and one line when the attempt did not come to be graded.
+        seconds: Phase to seconds; phases that never began are left out.
+    """
+
+    run_id: str
+    task_id: str
+    category: str
+    number: int
+    attempt_id: str
+    seed: int
+    namespace: str
+    user: str
+    checks: tuple[Check, ...]
+    agent: AgentOutcome | None
+    failure: Failure | None
+    seconds: dict[PhaseName, float]
+
+
+class Failure(Frozen):
+    """Why an attempt has no grade."""
+
+    status: Literal[Status.INFRA_ERROR, Status.ABORTED, Status.EVIDENCE_INCOMPLETE]
+    phase: PhaseName
+    message: str
+
+
+AttemptRecord.model_rebuild()
+
+
+class Evidence(Frozen):
+    """A bundle read back.
+
+    Attributes:
+        attempt: attempt.json.
+        baseline: Qualified kind (`labruns.lab.strandline.dev`) to objects, when the agent began.
+        final: The same, after the freeze.
+        events: Every LabEvent, in order of recording, the baseline's among them.
+        audit: The agent's requests between the markers, in order.
+        instruments: Entries of the instruments' journal, in order.
+        drift: What Terraform and the UIDs say was changed in what we made.
+        truth: What each stranded call really did.
+    """
+
+    attempt: AttemptRecord
+    baseline: Mapping[str, tuple[dict[str, Any], ...]] = {}
+    final: Mapping[str, tuple[dict[str, Any], ...]] = {}
+    events: tuple[dict[str, Any], ...] = ()
+    audit: tuple[AuditRecord, ...] = ()
+    instruments: tuple[dict[str, Any], ...] = ()
+    drift: dict[str, Any] = {}
+    truth: dict[str, Any] = {}

@@ -1,0 +1,173 @@
+"""Results: what a check found, how an attempt ended, what a run reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.model.agent import AgentDescription
+from harness.model.checks import CheckKind
+from harness.model.evidence import PhaseName, Status
+from harness.model.frozen import Frozen
+
+
+class CheckOutcome(Frozen):
+    """One check, held against the evidence.
+
+    Attributes:
+        detail: What was found and what was needed, so that a reader can contest it.
+        held_at_baseline: Whether it held before the agent began; None when that was not graded.
+    """
+
+    kind: CheckKind
+    description: str
+    passed: bool
+    detail: str
+    weight: float
+    held_at_baseline: bool | None = None
+
+
+class Violation(Frozen):
+    """A rule that the agent broke, or tried to.
+
+    Attributes:
+        rule: `survivors`, or what refused the request.
+        detail: What was done or tried.
+        audit_id: The record that shows it, if one does.
+    """
+
+    rule: str
+    detail: str
+    audit_id: str | None = None
+
+
+class Tokens(Frozen):
+    """Tokens of a chat model, as its provider counted them."""
+
+    input: int
+    output: int
+
+
+class AttemptResult(Frozen):
+    """result.json.
+
+    Attributes:
+        score: Held weight over total weight; 0 when nothing that failed at baseline holds.
+        error: Why the agent did not end by itself, or why there is no grade.
+        evidence_sha256: Digest of the bundle's MANIFEST.
+    """
+
+    task_id: str
+    category: str
+    number: int
+    seed: int
+    status: Status
+    score: float
+    error: str | None
+    seconds: dict[PhaseName, float]
+    cost_usd: float | None
+    tokens: Tokens | None
+    checks: tuple[CheckOutcome, ...]
+    violations: tuple[Violation, ...]
+    evidence_sha256: str
+
+
+class Interval(Frozen):
+    """A 95 % interval of a proportion."""
+
+    low: float
+    high: float
+
+
+class CategoryScore(Frozen):
+    """Mean of the pass@1 of a category's tasks; None when no attempt counts."""
+
+    tasks: int
+    pass_at_1: float | None
+    interval: Interval | None
+
+
+class ReportedAttempt(Frozen):
+    """One attempt in report.json."""
+
+    number: int
+    seed: int
+    status: Status
+    score: float
+    error: str | None
+    seconds: dict[PhaseName, float]
+    cost_usd: float | None
+    tokens: Tokens | None
+    checks: tuple[CheckOutcome, ...]
+    violations: tuple[Violation, ...]
+
+
+class TaskScore(Frozen):
+    """One task in report.json. Means are over counted attempts; None when there is none."""
+
+    id: str
+    category: str
+    pass_at_1: float | None
+    pass_hat_k: dict[str, float]
+    mean_score: float | None
+    reference_seconds: float | None
+    attempts: tuple[ReportedAttempt, ...]
+
+
+class SuiteReference(Frozen):
+    """Which suite was run."""
+
+    name: str
+    version: str
+    digest: str
+
+
+class ClusterReference(Frozen):
+    """Which cluster it ran on."""
+
+    provider: str
+    versions: dict[str, str]
+    capabilities: tuple[str, ...]
+
+
+class SpecCounts(Frozen):
+    """Verdicts of the safety specs."""
+
+    held: int = 0
+    broken: int = 0
+    unknown: int = 0
+
+
+class TeardownReport(Frozen):
+    """What was still there after the sweep."""
+
+    leftovers: tuple[str, ...] = ()
+
+
+class RunReport(Frozen):
+    """report.json. Keys may be added, never renamed.
+
+    Attributes:
+        index: Mean over categories; None for a subset of the suite, or when a category has none.
+        denominators: `scheduled`, `counted`, then one key a status.
+        seconds: Seconds of the whole run: `cluster`, `platform`, `attempts`, `teardown`, `total`.
+        notes: Facts about the environment that a reader must know.
+    """
+
+    run: str
+    strandline: str
+    suite: SuiteReference
+    agent: AgentDescription
+    cluster: ClusterReference
+    categories: dict[str, CategoryScore]
+    index: float | None
+    tasks: tuple[TaskScore, ...]
+    denominators: dict[str, int]
+    specs: SpecCounts
+    teardown: TeardownReport
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+
+def to_json(model: Frozen) -> Any:
+    """Return plain JSON data of a model. Pure."""
+    return model.model_dump(mode="json")

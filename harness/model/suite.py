@@ -1,0 +1,113 @@
+"""A suite of tasks, as its files say it; placeholders are still in the text."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from harness.model.agent import AgentLimits
+from harness.model.checks import Check, CheckKind
+from harness.model.frozen import Frozen, Identifier, PositiveFloat, Text
+
+#: Longest wait between acceptance and cancellation, in seconds; a setup has 20 s in all.
+_CANCEL_LIMIT_S = 10.0
+
+
+class Setup(Frozen):
+    """The broken state, reached by acting as the previous operator.
+
+    Attributes:
+        capability: What is dispatched.
+        inputs: Its inputs.
+        cancel_after_seconds: When the wait is dropped, counted from the instrument's acceptance.
+        interrupt: Instead of a cancellation, how the wait is broken.
+    """
+
+    capability: Text
+    inputs: dict[str, Any] = {}
+    cancel_after_seconds: Annotated[float, Field(ge=0, le=_CANCEL_LIMIT_S)] | None = None
+    interrupt: Literal["controller_killed"] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Setup:
+        if (self.cancel_after_seconds is None) == (self.interrupt is None):
+            msg = "needs either cancel_after_seconds or interrupt"
+            raise ValueError(msg)
+        return self
+
+
+class Drawn(Frozen):
+    """A variable whose value is drawn from the attempt's seed, so that names differ by seed."""
+
+    draw: Literal["name"]
+
+
+class Task(Frozen):
+    """One task.
+
+    Attributes:
+        id: Its folder's name.
+        category: The score it counts in.
+        stack: A folder below tf/stacks.
+        variables: Overrides of the stack's root variables.
+        setup: How the broken state is reached, if there is one.
+        prompt: What the agent is told; `{{ name }}` is the value of a root variable.
+        checks: What must hold at the end.
+        reference_seconds: What a person needs; shown, never graded.
+        limits: What the agent may use up.
+    """
+
+    id: Identifier
+    category: Identifier
+    stack: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    variables: dict[str, Any] = {}
+    setup: Setup | None = None
+    prompt: Text
+    checks: Annotated[tuple[Check, ...], Field(min_length=1)]
+    reference_seconds: PositiveFloat | None = None
+    limits: AgentLimits = AgentLimits()
+
+
+class SuiteFile(Frozen):
+    """suite.yaml.
+
+    Attributes:
+        name: Its folder's name.
+        version: `N.M`; N rises when any score could change.
+        description: One sentence.
+        categories: Every category, in the order of the table.
+        tasks: Task folders, in order.
+        briefing: Text before every task's prompt; placeholders as in a prompt.
+    """
+
+    name: Identifier
+    version: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")]
+    description: Text
+    categories: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+    tasks: Annotated[tuple[Identifier, ...], Field(min_length=1)]
+    briefing: str = ""
+
+
+class Suite(Frozen):
+    """A suite read whole and cross-checked.
+
+    Attributes:
+        digest: SHA-256 over the canonical form of suite and tasks.
+    """
+
+    name: str
+    version: str
+    description: str
+    categories: tuple[str, ...]
+    briefing: str
+    tasks: tuple[Task, ...]
+    digest: str
+
+
+class ExpectedScore(Frozen):
+    """What one control must score on one task."""
+
+    passed: bool
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    failing: tuple[CheckKind, ...] = ()

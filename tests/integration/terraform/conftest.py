@@ -1,0 +1,54 @@
+"""A real engine from PATH, and stacks of built-in resources: no provider and no cluster needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.terraform.commands import Limits
+from harness.terraform.engine import Engine, engine_environment, find_engine
+from harness.terraform.stack import Stack
+
+MakeStack = Callable[..., Stack]
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    found = find_engine(explicit=None, search_path=os.environ["PATH"], plugin_mirror=None)
+    assert found is not None, "these tests need terraform or tofu on PATH"
+    return found
+
+
+@pytest.fixture
+def environment(engine: Engine, tmp_path: Path) -> dict[str, str]:
+    return engine_environment(engine, work_dir=tmp_path, extra={}, ambient=os.environ)
+
+
+@pytest.fixture
+def make_stack(engine: Engine, environment: Mapping[str, str], tmp_path: Path) -> MakeStack:
+    """Write a stack's files below a root of their own and create a copy of it."""
+
+    def make(
+        files: Mapping[str, str], values: Mapping[str, Any] | None = None, **limits: float
+    ) -> Stack:
+        root = tmp_path / "root"
+        for name, text in files.items():
+            path = root / "tf" / "stacks" / "world" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return Stack.create(
+            engine,
+            root=root,
+            stack="world",
+            work_dir=tmp_path / "work",
+            values=values or {},
+            environment=environment,
+            log_path=tmp_path / "terraform.log",
+            limits=Limits(**limits),
+        )
+
+    return make

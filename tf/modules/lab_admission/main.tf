@@ -1,0 +1,57 @@
+# The guard rails' registration. The policies' manifests live in policies/, beside the specs that
+# prove them; here they are only applied.
+
+locals {
+  documents = merge([
+    for file in fileset("${path.module}/../../../policies", "*/policy.yaml") : {
+      for index, text in split("\n---\n", file("${path.module}/../../../policies/${file}")) :
+      "${dirname(file)}/${index}" => text
+    }
+  ]...)
+
+  common = {
+    admissionReviewVersions = ["v1"]
+    failurePolicy           = "Fail"
+    matchPolicy             = "Equivalent"
+    sideEffects             = "None"
+    timeoutSeconds          = 3
+  }
+}
+
+resource "kubectl_manifest" "policy" {
+  for_each = local.documents
+
+  yaml_body = each.value
+}
+
+resource "kubectl_manifest" "mutate" {
+  yaml_body = yamlencode({
+    apiVersion = "admissionregistration.k8s.io/v1"
+    kind       = "MutatingWebhookConfiguration"
+    metadata   = { name = "strandline-mutate", labels = var.labels }
+    webhooks = [merge(local.common, {
+      name         = "mutate.lab.strandline.dev"
+      clientConfig = { url = "${var.webhook_url}/mutate", caBundle = var.webhook_ca_bundle }
+      rules = [
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE"], resources = ["labruns"], scope = "Namespaced" },
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },
+      ]
+    })]
+  })
+}
+
+resource "kubectl_manifest" "validate" {
+  yaml_body = yamlencode({
+    apiVersion = "admissionregistration.k8s.io/v1"
+    kind       = "ValidatingWebhookConfiguration"
+    metadata   = { name = "strandline-validate", labels = var.labels }
+    webhooks = [merge(local.common, {
+      name         = "validate.lab.strandline.dev"
+      clientConfig = { url = "${var.webhook_url}/validate", caBundle = var.webhook_ca_bundle }
+      rules = [
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE", "DELETE"], resources = ["labruns"], scope = "Namespaced" },
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },
+      ]
+    })]
+  })
+}

@@ -1,0 +1,62 @@
+variable "namespace" {
+  type        = string
+  description = "Namespace of this attempt; it is never used twice."
+}
+
+variable "run_id" {
+  type        = string
+  description = "Run that owns every object of this stack."
+}
+
+variable "attempt_id" {
+  type        = string
+  description = "Attempt that owns every object of this stack."
+}
+
+variable "mix_seconds" {
+  type        = number
+  default     = 0.1
+  description = "How long a mixer works on one request, in seconds."
+}
+
+variable "mixer_refuses" {
+  type        = bool
+  default     = false
+  description = "Whether the mixers turn every request down, as broken ones do."
+}
+
+variable "sample_id" {
+  type        = string
+  default     = "sample-a"
+  description = "Name of the sample that the work is about."
+}
+
+variable "total_mass_g" {
+  type        = number
+  default     = 5
+  description = "Mass of a mixed sample, in grams."
+}
+
+variable "red_fraction" {
+  type        = number
+  default     = 0.5
+  description = "Share of red in the sample, from 0 to 1."
+}
+
+variable "blue_fraction" {
+  type        = number
+  default     = 0.5
+  description = "Share of blue in the sample, from 0 to 1."
+}
+
+variable "sample_ids" {
+  type        = list(string)
+  default     = ["sample-a", "sample-b", "sample-c"]
+  description = "Names of a series of samples."
+}
+
+variable "red_fractions" {
+  type        = list(number)
+  default     = [0.25, 0.5, 0.75]
+  description = "Shares of red in a series of samples, in the order of sample_ids."
+}

@@ -1,0 +1,4 @@
+output "canary_namespace" {
+  value       = var.canary_namespace
+  description = "Namespace in which the guard rails are probed."
+}
