@@ -26,7 +26,6 @@ from harness.bench.world import World
 from harness.core.files import write_json
 from harness.core.interrupts import shielded
 from harness.core.naming import (
-    CANARY_NAMESPACE,
     attempt_namespace,
     new_attempt_id,
     ownership_labels,
@@ -219,7 +218,8 @@ class Attempt:
                 freeze(world, relay, token=token, since=since, end=end, clock=self._clock)
         with self._phase("collect"):
             collect(world, self._bundle, baseline=baseline, since=since, start=start, end=end)
-            course.after = run_specs(session.specs, "after", self._canary())
+            # Here, where the agent was; the canary is next, once the attempt is swept.
+            course.after = run_specs(session.specs, "after", self._probe(), where="attempt")
 
     def _limits(self) -> AgentLimits:
         limits = self._course.task.limits
@@ -230,7 +230,7 @@ class Attempt:
 
     def _open_gate(self) -> None:
         session = self._session
-        probe = Probe.of(session.client, self._namespace, session.cluster.capabilities)
+        probe = self._probe()
         if not list(due(session.specs, "ready", "attempt")):
             return
         report = open_gate(
@@ -270,9 +270,9 @@ class Attempt:
                 seconds = self._clock.monotonic_s() - started_s
                 return AgentOutcome(error=f"{type(error).__name__}: {error}", seconds=seconds)
 
-    def _canary(self) -> Probe:
+    def _probe(self) -> Probe:
         session = self._session
-        return Probe.of(session.client, CANARY_NAMESPACE, session.cluster.capabilities)
+        return Probe.of(session.client, self._namespace, session.cluster.capabilities)
 
     def _sweep(self, world: World) -> tuple[str, ...]:
         try:

@@ -49,6 +49,9 @@ _FIXED_KINDS = frozenset(
     }
 )
 
+#: Metadata by which somebody can change what becomes of an object.
+_STEERING = ("labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
+
 #: Metadata that says nothing about what an object is.
 _NOISE = ("managedFields",)
 
@@ -149,7 +152,7 @@ def _differences(
 def _content(item: Mapping[str, Any]) -> dict[str, Any]:
     metadata = item["metadata"]
     rest = {key: value for key, value in item.items() if key not in {"metadata", "status"}}
-    return {**rest, "labels": metadata.get("labels"), "annotations": metadata.get("annotations")}
+    return {**rest, "metadata": {key: metadata.get(key) for key in _STEERING}}
 
 
 def truth_of(baseline: Objects, journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import random
 import secrets
 from typing import Any
 
+from harness.errors import VariableError
+
 #: Words of drawn names: short, plain, all different in their first three letters.
 _WORDS = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "glade", "hazel", "indigo", "jasper"),
@@ -30,6 +32,9 @@ def draw(variables: dict[str, Any], seed: int) -> dict[str, Any]:
     """Return the variables with every `{draw: name}` replaced by a name. Pure.
 
     Names drawn for one attempt are all different.
+
+    Raises:
+        VariableError: More names are drawn than there are words.
     """
     generator = random.Random(seed)  # noqa: S311 - names, not secrets
     words = list(_WORDS)
@@ -38,6 +43,9 @@ def draw(variables: dict[str, Any], seed: int) -> dict[str, Any]:
     def drawn(value: Any) -> Any:
         if isinstance(value, dict):
             if value == {"draw": "name"}:
+                if not words:
+                    msg = f"more than {len(_WORDS)} names are drawn"
+                    raise VariableError(msg, hint="draw fewer names")
                 return f"{words.pop()}-{generator.randrange(100, 1000)}"
             return {key: drawn(item) for key, item in value.items()}
         if isinstance(value, list):

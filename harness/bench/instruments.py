@@ -28,7 +28,7 @@ class InstrumentsClient:
 
     def journal(self) -> list[dict[str, Any]]:
         """Return every entry of the journal, in order."""
-        entries: list[dict[str, Any]] = self._get("/v1/journal")
+        entries: list[dict[str, Any]] = self._get("/v1/journal")["entries"]
         return entries
 
     def idle(self) -> bool:

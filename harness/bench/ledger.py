@@ -19,6 +19,9 @@ from harness.errors import ConfigError
 
 _RECORD = "attempt.json"
 
+#: Files of a home that say nothing about a cluster or an attempt.
+_KEEPERS = frozenset({".gitignore", "provision.lock"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptEntry:
@@ -93,10 +96,5 @@ def entries(home: Path) -> Iterator[AttemptEntry]:
 def remove_empty(home: Path) -> None:
     """Remove the folders of the home that hold nothing any more. Idempotent."""
     for folder in (_folder(home), home.absolute() / "clusters", home.absolute()):
-        left = (
-            [path for path in folder.iterdir() if path.name != ".gitignore"]
-            if folder.is_dir()
-            else [folder]
-        )
-        if not left:
+        if folder.is_dir() and not {path.name for path in folder.iterdir()} - _KEEPERS:
             shutil.rmtree(folder, ignore_errors=True)

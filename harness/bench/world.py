@@ -124,7 +124,8 @@ class World:
         """End every process, destroy the stack, empty and remove the namespace. Idempotent."""
         with ExitStack() as always:
             for process in self._processes:
-                always.callback(process.end)
+                # Killed, not asked: their journal is on the disk and in the bundle already.
+                always.callback(process.end, at_once=True)
         if self._instruments:
             self._instruments.close()
         swept = sweep_world(self.session, self._entry, self._stack)

@@ -6,9 +6,9 @@ model, so that each error is one line with file, line, key, what was found, what
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from harness.core.problems import problem_of, shown, sorted_problems
 from harness.errors import ConfigError
 
 #: Bytes of the longest file read. The longest of ours is under 10 kB; 20 MB take PyYAML 9 s.
@@ -32,20 +33,30 @@ _STR, _INT, _FLOAT, _BOOL, _NULL = (
 )
 
 
+#: Tag to the form of its scalars, and the characters that they begin with. A float needs a point or
+#: an exponent: `017` is neither a float nor an int, so it stays text.
+_SCALARS: dict[str, tuple[re.Pattern[str], list[str]]] = {
+    _BOOL: (re.compile(r"\A(?:true|false)\Z"), list("tf")),
+    _NULL: (re.compile(r"\A(?:null|~|)\Z"), ["n", "~", ""]),
+    _INT: (re.compile(r"\A[-+]?(?:0|[1-9][0-9]*)\Z"), list("-+0123456789")),
+    _FLOAT: (
+        re.compile(
+            r"\A(?:[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+        ),
+        list("-+.0123456789"),
+    ),
+}
+
+
 class _Loader(yaml.SafeLoader):
     """SafeLoader with YAML 1.2's scalars: `no`, `12:30:45`, `017` and dates stay text."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
 
-for _tag, _pattern, _first in (
-    (_BOOL, r"^(?:true|false)$", "tf"),
-    (_NULL, r"^(?:null|~|)$", ["n", "~", ""]),
-    (_INT, r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
-    (_FLOAT, r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
-    (_FLOAT, r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", "-+."),
-):
-    _Loader.add_implicit_resolver(_tag, __import__("re").compile(_pattern), _first)
+for _tag, (_pattern, _first) in _SCALARS.items():
+    _Loader.add_implicit_resolver(_tag, _pattern, _first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +89,7 @@ class Document:
         hint: str | None = None,
     ) -> ConfigError:
         """Return an error that opens with file, line and key."""
-        key = ".".join(str(part) for part in key_path)
+        key = _shown_path(key_path)
         return kind(f"{self.where(key_path)}: {f'{key}: ' if key else ''}{problem}", hint=hint)
 
 
@@ -108,7 +119,8 @@ def load_documents(path: Path, *, kind: type[ConfigError] = ConfigError) -> tupl
         msg = f"{path}: {error.strerror}"
         raise kind(msg) from error
     except UnicodeDecodeError as error:
-        msg = f"{path}: byte {error.start} is not UTF-8"
+        line = bytes(error.object[: error.start]).count(b"\n") + 1
+        msg = f"{path}:{line}: byte {error.start} is not UTF-8"
         raise kind(msg, hint="save the file as UTF-8") from error
     try:
         _refuse_aliases(path, text, kind)
@@ -119,8 +131,12 @@ def load_documents(path: Path, *, kind: type[ConfigError] = ConfigError) -> tupl
         hint = "indent with spaces, not tabs" if "\\t" in problem else "check the YAML syntax"
         msg = f"{path}:{line}: {problem}"
         raise kind(msg, hint=hint) from error
-    except yaml.YAMLError as error:
-        msg = f"{path}: {str(error).splitlines()[0]}"
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        msg = f"{path}:{line}: character {chr(error.character)!r} is not allowed"
+        raise kind(msg, hint="remove it") from error
+    except (ValueError, OverflowError) as error:  # PyYAML checks no escape and no version number
+        msg = f"{path}:1: holds an escape or a %YAML version that is out of range"
         raise kind(msg, hint="check the YAML syntax") from error
     if not nodes:
         msg = f"{path}:1: empty, expected a mapping"
@@ -164,12 +180,14 @@ def _value(
         for key_node, value_node in node.value:
             key_line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode) or key_node.tag != _STR:
-                msg = f"{path}:{key_line}: key {key_node.value!r} is not text"
+                plain = isinstance(key_node, yaml.ScalarNode)
+                found_key = shown(repr(key_node.value)) if plain else f"({key_node.id})"
+                msg = f"{path}:{key_line}: key {found_key} is not text"
                 raise kind(msg, hint="quote the key")
-            key = key_node.value
+            key = _whole(path, key_node, at, kind)
             if key in found:
                 first = lines[(*at, key)]
-                msg = f"{path}:{key_line}: {key!r} stands twice, first in line {first}"
+                msg = f"{path}:{key_line}: {shown(repr(key))} stands twice, first in line {first}"
                 raise kind(msg, hint="keep one of them")
             lines[(*at, key)] = key_line
             found[key] = _value(path, value_node, (*at, key), lines, kind)
@@ -181,25 +199,43 @@ def _value(
     return _scalar(path, node, at, kind)
 
 
-def _scalar(path: Path, node: yaml.Node, at: KeyPath, kind: type[ConfigError]) -> Any:
+def _whole(path: Path, node: yaml.Node, at: KeyPath, kind: type[ConfigError]) -> str:
+    """Return a scalar's text; an escape can write half a character, which no file can store."""
     text = str(node.value)
-    match node.tag:
-        case tag if tag == _STR:
-            return text
-        case tag if tag == _NULL:
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        msg = f"{path}:{node.start_mark.line + 1}: {_shown_path(at)}: holds half of a character"
+        raise kind(msg, hint="write the character itself, or \\U and eight digits")
+    return text
+
+
+def _scalar(path: Path, node: yaml.Node, at: KeyPath, kind: type[ConfigError]) -> Any:
+    text = _whole(path, node, at, kind)
+    tag = node.tag
+    if tag == _STR:
+        return text
+    # A tag can be written out (`!!int x`), so what it says is held against the text.
+    if tag in _SCALARS and _SCALARS[tag][0].match(text):
+        if tag == _NULL:
             return None
-        case tag if tag == _BOOL:
-            return text.lower() == "true"
-        case tag if tag == _INT and len(text) <= 40:
+        if tag == _BOOL:
+            return text == "true"
+        if tag == _INT and len(text) <= 40:
             return int(text)
-        case tag if tag == _FLOAT:
-            number = float(text.replace(".inf", "inf").replace(".nan", "nan").lower().lstrip("+"))
+        if tag == _FLOAT:
+            number = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
             if math.isfinite(number):
                 return number
-    key = ".".join(str(part) for part in at)
-    shown = text if len(text) <= 40 else f"{text[:40]}..."
-    msg = f"{path}:{node.start_mark.line + 1}: {key}: {shown!r} ({node.tag}) is not allowed here"
+    msg = (
+        f"{path}:{node.start_mark.line + 1}: {_shown_path(at)}: {shown(repr(text))}"
+        f" ({tag.removeprefix('tag:yaml.org,2002:')}) is not allowed here"
+    )
     raise kind(msg, hint="use text, a finite number, true, false or null")
+
+
+def _shown_path(key_path: Sequence[str | int]) -> str:
+    """Return a key path on one line; a key may hold anything."""
+    parts = (str(part) for part in key_path)
+    return ".".join(shown(part if part.isprintable() else repr(part)) for part in parts)
 
 
 def build(model: type[ModelT], document: Document, *, kind: type[ConfigError]) -> ModelT:
@@ -212,11 +248,11 @@ def build(model: type[ModelT], document: Document, *, kind: type[ConfigError]) -
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
+        problems = sorted_problems(error)
         first = problems[0]
         key_path = _real_path(document.data, first["loc"])
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        problem, hint = _problem(model, first)
+        problem, hint = problem_of(model, first)
         raise document.error(kind, key_path, problem + more, hint=hint) from error
 
 
@@ -232,42 +268,3 @@ def _real_path(data: Any, loc: Sequence[str | int]) -> KeyPath:
         elif index == len(loc) - 1:
             found.append(part)
     return tuple(found)
-
-
-def _problem(model: type[BaseModel], problem: Any) -> tuple[str, str | None]:
-    match problem["type"]:
-        case "extra_forbidden":
-            nearest = difflib.get_close_matches(str(problem["loc"][-1]), _keys_of(model), n=1)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else "remove it"
-            return "unknown key", hint
-        case "missing":
-            return "missing", "add it"
-        case "union_tag_invalid":
-            expected = problem["ctx"]["expected_tags"]
-            nearest = difflib.get_close_matches(
-                problem["ctx"]["tag"], [tag.strip("' ") for tag in expected.split(",")], n=1
-            )
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"use one of {expected}"
-            return f"unknown kind {problem['ctx']['tag']!r}", hint
-        case _:
-            text = problem["msg"].removeprefix("Value error, ")
-            found = repr(problem["input"])
-            shown = found if len(found) <= 60 else f"{found[:60]}..."
-            return f"{text[:1].lower()}{text[1:]}, found {shown}", None
-
-
-def _keys_of(model: type[BaseModel]) -> list[str]:
-    """Return every key that the model and the models below it know."""
-    return sorted({key for found in _models(model, set()) for key in found.model_fields})
-
-
-def _models(annotation: Any, seen: set[type[BaseModel]]) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if annotation in seen:
-            return
-        seen.add(annotation)
-        yield annotation
-        for field in annotation.model_fields.values():
-            yield from _models(field.annotation, seen)
-    for argument in getattr(annotation, "__args__", ()):
-        yield from _models(argument, seen)

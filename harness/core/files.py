@@ -76,13 +76,23 @@ def read_json(path: Path) -> Any:
     except json.JSONDecodeError as error:
         msg = f"{path}:{error.lineno}: not JSON: {error.msg}"
         raise ConfigError(msg) from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, a number of 5000 digits, nesting
+        msg = f"{path}:1: not JSON: {str(error).splitlines()[0]}"
+        raise ConfigError(msg) from error
 
 
 def append_line(path: Path, value: Any, *, mode: int = PUBLIC_MODE) -> None:
-    """Append one JSON value as a line and wait until it is on the disk."""
+    """Append one JSON value as a line and wait until it is on the disk.
+
+    A last line cut by a kill is cut off first: behind it, this line could not be read either.
+    """
     line = canonical_json(value) + b"\n"
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode)
     try:
+        end = os.lseek(handle, 0, os.SEEK_END)
+        if end and os.pread(handle, 1, end - 1) != b"\n":
+            whole = path.read_bytes().rpartition(b"\n")
+            os.ftruncate(handle, len(whole[0]) + len(whole[1]))
         os.write(handle, line)
         os.fsync(handle)
     finally:

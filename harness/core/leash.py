@@ -91,6 +91,13 @@ class _Leash:
         return first
 
 
+def _given_environment() -> dict[bytes, bytes]:
+    """Return what this process was started with: Python adds LC_CTYPE to its own (PEP 538)."""
+    with open("/proc/self/environ", "rb") as environ:  # noqa: PTH123
+        entries = (entry.partition(b"=") for entry in environ.read().split(b"\0") if entry)
+        return {name: value for name, _, value in entries}
+
+
 def _start(argv: list[str], report: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -107,11 +114,14 @@ def _start(argv: list[str], report: int) -> int:
             sys.exit(127)
         return command
     os.close(read)
+    # Python ignores the first two, a shell's background job the third; exec would hand that on.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
     os.setsid()
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     try:
-        os.execvp(argv[0], argv)  # noqa: S606 - no shell is the point
+        os.execvpe(argv[0], argv, _given_environment())  # noqa: S606 - no shell is the point
     except OSError as error:
         os.write(write, str(error.strerror).encode())
     os._exit(127)
@@ -121,6 +131,8 @@ def main() -> None:
     """Start the command and serve signals until it and all below it are gone."""
     parent, report = int(sys.argv[1]), int(sys.argv[2])
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    # Ignored, as some parents leave it, the kernel would reap the command before it is asked about.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit(143)

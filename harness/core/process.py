@@ -12,8 +12,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -93,6 +93,7 @@ class _Pump(threading.Thread):
         room = self._limit_bytes
         try:
             # Not iteration by line alone: a gigabyte without a newline must not fill the memory.
+            cut = False
             while chunk := self._stream.readline(65536):
                 part = chunk[:room]
                 room -= len(part)
@@ -102,7 +103,8 @@ class _Pump(threading.Thread):
                     self._kept += part
                 if self._on_line:
                     self._on_line(chunk.decode(errors="replace").rstrip("\n"))
-                if part and room == 0:
+                if len(part) < len(chunk) and not cut:
+                    cut = True
                     mark = b"\n[cut: more than %d bytes]\n" % self._limit_bytes
                     if sink:
                         sink.write(mark)
@@ -115,6 +117,40 @@ class _Pump(threading.Thread):
 
     def text(self) -> str:
         return self._kept.decode(errors="replace")
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep SIGINT and SIGTERM for the end of the block."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _fork(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, stdin: bool
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start a leash with its command; return it and the end of the pipe that it reports on."""
+    read, write = os.pipe()
+    try:
+        leash = subprocess.Popen(
+            [sys.executable, "-I", "-S", _LEASH, str(os.getpid()), str(write), "--", *argv],
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(write,),
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(read)
+        raise
+    finally:
+        os.close(write)
+    return leash, os.fdopen(read, "rb")
 
 
 class Child:
@@ -151,31 +187,22 @@ class Child:
         """
         self.argv = tuple(argv)
         self._started_s = SYSTEM_CLOCK.monotonic_s()
-        read, write = os.pipe()
-        try:
-            self._leash = subprocess.Popen(
-                [sys.executable, "-I", "-S", _LEASH, str(os.getpid()), str(write), "--", *argv],
-                env=dict(env),
-                cwd=cwd,
-                stdin=subprocess.PIPE if stdin is not None or stdin_open else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(write,),
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(read)
-            raise
-        finally:
-            os.close(write)
-        self._report = os.fdopen(read, "rb")
         self._line = ""
-        out, err = self._leash.stdout, self._leash.stderr
-        if out is None or err is None:  # pragma: no cover - Popen was given PIPE
-            raise AssertionError
-        self._out = _Pump(out, path=stdout_path, limit_bytes=limit_bytes, on_line=on_line)
-        self._err = _Pump(err, path=stderr_path, limit_bytes=limit_bytes, on_line=None)
         self._stdin_open = stdin_open
+        opened = stdin is not None or stdin_open
+        try:
+            # An interrupt between the fork and the first line after it would lose the process.
+            with _interrupts_held():
+                self._leash, self._report = _fork(argv, env=env, cwd=cwd, stdin=opened)
+                out, err = self._leash.stdout, self._leash.stderr
+                if out is None or err is None:  # pragma: no cover - Popen was given PIPE
+                    raise AssertionError
+                self._out = _Pump(out, path=stdout_path, limit_bytes=limit_bytes, on_line=on_line)
+                self._err = _Pump(err, path=stderr_path, limit_bytes=limit_bytes, on_line=None)
+        except BaseException:
+            if hasattr(self, "_leash"):
+                self._stop(signal.SIGUSR2)
+            raise
         if stdin is not None:
             self._feed(stdin)
 
@@ -185,11 +212,10 @@ class Child:
         def feed() -> None:
             if pipe is None:  # pragma: no cover - Popen was given PIPE
                 return
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):
                 pipe.write(data)
+            with suppress(BrokenPipeError, ConnectionResetError):  # it flushes what was not taken
                 pipe.close()
-            except (BrokenPipeError, ConnectionResetError):
-                pass
 
         threading.Thread(target=feed, daemon=True).start()
 
@@ -294,6 +320,7 @@ class Child:
     ) -> None:
         self._stop(signal.SIGTERM)
         self.close_stdin()
+        self._report.close()
 
 
 def run(
@@ -364,7 +391,8 @@ class ProcessIdentity:
     def signal(self, number: int) -> None:
         """Send a signal to this very process, or do nothing when it is gone."""
         if self.alive:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it may end in between
+                os.kill(self.pid, number)
 
 
 def identify(pid: int) -> ProcessIdentity | None:

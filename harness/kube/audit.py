@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from harness.errors import EvidenceGapError
 from harness.kube.client import KubeClient
@@ -24,7 +24,8 @@ _MARK = "strandlineMark"
 #: Stages after which nothing more comes for a request.
 _ENDS = frozenset({"ResponseComplete", "Panic"})
 
-_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_DELETES = frozenset({"delete", "deletecollection"})
+_WRITES = _DELETES | {"create", "update", "patch"}
 
 
 class AuditLog:
@@ -62,21 +63,39 @@ def slice_of(
     if first >= last:
         msg = f"audit log: marker {end!r} comes before {start!r}"
         raise EvidenceGapError(msg)
-    requests: dict[str, list[Mapping[str, Any]]] = {}
-    for event in events[first:last]:
-        if _by(event, user):
-            requests.setdefault(event["auditID"], []).append(event)
-    records = [_record(stages) for stages in requests.values()]
+    ours = [event for event in events[first:last] if _by(event, user)]
+    records = [_record(stages) for stages in _requests(ours)]
     return tuple(sorted(records, key=lambda record: (record.received_at, record.audit_id)))
 
 
 def in_flight(events: Iterable[Mapping[str, Any]], user: str) -> frozenset[str]:
-    """Return the audit ids of the writes of `user` that have begun and not ended. Pure."""
-    begun, ended = set(), set()
+    """Return the audit ids of the requests of `user` that have begun and not ended. Pure.
+
+    Of reads only a watch is ever among them: its record begins when the stream does.
+    """
+    requests = _requests(event for event in events if _by(event, user))
+    return frozenset(
+        stages[-1]["auditID"] for stages in requests if stages[-1]["stage"] not in _ENDS
+    )
+
+
+def _requests(events: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return the stages of each request, in order of their first.
+
+    An audit id alone does not tell requests apart: whoever sends the header `Audit-ID` chooses it.
+    """
+    requests: list[list[Mapping[str, Any]]] = []
+    open_ones: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for event in events:
-        if _by(event, user):
-            (ended if event["stage"] in _ENDS else begun).add(event["auditID"])
-    return frozenset(begun - ended)
+        received_at = str(event["requestReceivedTimestamp"])
+        key = (event["auditID"], received_at, event["verb"], event["requestURI"])
+        if key not in open_ones:
+            open_ones[key] = []
+            requests.append(open_ones[key])
+        open_ones[key].append(event)
+        if event["stage"] in _ENDS:
+            del open_ones[key]
+    return requests
 
 
 def _by(event: Mapping[str, Any], user: str) -> bool:
@@ -88,7 +107,7 @@ def _position(events: Sequence[Mapping[str, Any]], text: str) -> int:
         index
         for index, event in enumerate(events)
         if event["stage"] == "ResponseComplete"
-        and text in parse_qs(urlsplit(event["requestURI"]).query).get(_MARK, ())
+        and text in _query(event["requestURI"]).get(_MARK, ())
     ]
     if len(found) != 1:
         msg = f"audit log: marker {text!r} found {len(found)} times, expected once"
@@ -117,7 +136,7 @@ def _record(stages: Sequence[Mapping[str, Any]]) -> AuditRecord:
         name=reference.get("name") or _name_of(last.get("responseObject")),
         code=code,
         refused_by=_refuser(last, code),
-        dry_run=_is_dry_run(last["requestURI"], body),
+        dry_run=_is_dry_run(last["verb"], last["requestURI"], body),
         body=body if writes else None,
     )
 
@@ -136,8 +155,16 @@ def _refuser(event: Mapping[str, Any], code: int) -> str | None:
     return who_refused(code, str(event.get("responseStatus", {}).get("message", ""))) or "other"
 
 
-def _is_dry_run(uri: str, body: Any) -> bool:
-    """Tell by the URL, or by the body, where kubectl puts it for a delete."""
-    if "All" in parse_qs(urlsplit(uri).query).get("dryRun", ()):
-        return True
-    return isinstance(body, dict) and "All" in (body.get("dryRun") or ())
+def _query(uri: str) -> dict[str, list[str]]:
+    # Not urlsplit: it refuses `//[`, which anybody may ask for and which the log then holds.
+    return parse_qs(uri.partition("?")[2])
+
+
+def _is_dry_run(verb: str, uri: str, body: Any) -> bool:
+    """Tell as the API server does: where a delete has a body, only that counts; kubectl sends one.
+
+    Of any other request the body is the object, and what it says of dry runs means nothing.
+    """
+    if verb in _DELETES and isinstance(body, dict):
+        return "All" in (body.get("dryRun") or ())
+    return "All" in _query(uri).get("dryRun", ())

@@ -7,7 +7,8 @@ evidence keeps is what the API server said, to the letter.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -29,6 +30,9 @@ _POOL_SIZE = 32
 
 #: Characters of an API server's message kept in an error.
 _MESSAGE_CHARS = 600
+
+#: RFC 7234, section 5.5: code, agent, quoted text.
+_WARNING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 JSON_TYPE = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -125,11 +129,7 @@ class KubeClient:
             raise UnreachableError(msg) from error
         finally:
             response.release_conn()
-        warnings = tuple(
-            text.split('"', 1)[1].rstrip('"').replace('\\"', '"')
-            for text in response.headers.getlist("Warning")
-            if '"' in text
-        )
+        warnings = warnings_of(response.headers.getlist("Warning"))
         return Answer(status=response.status, body=_decode(data), warnings=warnings)
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
@@ -331,10 +331,16 @@ def error_of(answer: Answer, what: str) -> KubeError:
     return kind(f"{what}: {message}", status=answer.status, reason=reason)
 
 
+def warnings_of(headers: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of Warning headers: `299 - "text"`, quotes and backslashes escaped. Pure."""
+    found = (_WARNING.search(header) for header in headers)
+    return tuple(re.sub(r"\\(.)", r"\1", match[1]) for match in found if match)
+
+
 def _decode(data: bytes) -> Any:
     try:
         return json.loads(data) if data else {}
-    except json.JSONDecodeError:
+    except ValueError:  # neither JSON nor, it may be, UTF-8
         return {"message": data[:_MESSAGE_CHARS].decode(errors="replace")}
 
 

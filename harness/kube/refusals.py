@@ -17,8 +17,8 @@ _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request')
 #: k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go, and for a role that would
 #: give more than its author has k8s.io/kubernetes pkg/registry/rbac/escalation_check.go
 _RBAC = re.compile(
-    r'is forbidden: [Uu]ser "[^"]*"(?: \([^)]*\))? (?:cannot |is attempting to grant RBAC)'
-    r'|^forbidden: [Uu]ser "[^"]*" cannot '
+    r'is forbidden: (?i:user) "[^"]*"(?: \([^)]*\))? (?:cannot |is attempting to grant RBAC)'
+    r'|^forbidden: (?i:user) "[^"]*" cannot '
 )
 #: k8s.io/apiserver pkg/admission/plugin/webhook/errors and pkg/util/webhook
 _FAILED_WEBHOOK = re.compile(r'failed calling webhook "([^"]+)"')
@@ -40,8 +40,8 @@ _OUTAGES: tuple[tuple[str, Cause], ...] = (
     ("i/o timeout", Cause.TIMED_OUT),
 )
 
-#: What the API server says of a URL that no kind answers to.
-_NO_KIND = "could not find the requested resource"
+#: What the API server says of a URL that no kind answers to: plainly, or as a Status.
+_NO_KIND = ("404 page not found", "could not find the requested resource")
 
 
 def who_refused(code: int, message: str) -> str | None:
@@ -69,7 +69,7 @@ def who_refused(code: int, message: str) -> str | None:
 
 def why_unanswered(code: int, message: str) -> Cause | None:
     """Return what kept the request from being decided; None when it was decided. Pure."""
-    if code == 404 and _NO_KIND in message:
+    if code == 404 and any(text in message for text in _NO_KIND):
         return Cause.KIND_MISSING
     if code >= 500 and _FAILED_WEBHOOK.search(message):
         outage = (cause for text, cause in _OUTAGES if text in message)

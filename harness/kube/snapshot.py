@@ -12,7 +12,8 @@ from typing import Any
 
 from harness.core.files import canonical_json, sha256_hex
 from harness.core.naming import CANARY_NAMESPACE, RUN_LABEL
-from harness.errors import NotFoundError
+from harness.core.waiting import wait_until
+from harness.errors import KubeError, NotFoundError
 from harness.kube.client import KubeClient
 from harness.kube.resources import NAMESPACES, SECRETS, Resource
 
@@ -26,6 +27,10 @@ _MOVING = frozenset({"leases", "events", "nodes"})
 #: Parts of metadata that change when nothing of the object does.
 _VOLATILE = frozenset({"managedFields", "resourceVersion", "generation", "selfLink"})
 
+#: Longest wait for one list, in seconds. The storage of a kind whose definition is new answers
+#: with 429 "storage is (re)initializing" for some tenths of a second.
+LIST_TIMEOUT_S = 10.0
+
 #: Lists at once; the API server has two cores, and the client 32 connections.
 _THREADS = 8
 
@@ -37,14 +42,21 @@ def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
 
     Returns:
         `plural.group namespace/name` to `UID SHA-256`, sorted.
+
+    Raises:
+        WaitTimeoutError: A kind could not be listed.
     """
     resources = [one for one in client.discover() if one.plural not in _MOVING]
 
     def objects_of(resource: Resource) -> list[tuple[Resource, dict[str, Any]]]:
-        try:
-            return [(resource, found) for found in client.list_objects(resource)]
-        except NotFoundError:  # its definition went between discovery and here
-            return []
+        found = wait_until(
+            lambda: _list(client, resource),
+            lambda _: True,
+            what=f"list of {resource.qualified}",
+            timeout_s=LIST_TIMEOUT_S,
+            tolerate=(KubeError,),
+        )
+        return [(resource, one) for one in found]
 
     with ThreadPoolExecutor(max_workers=_THREADS) as pool:
         listed = [found for some in pool.map(objects_of, resources) for found in some]
@@ -60,6 +72,13 @@ def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
         and found["metadata"].get("namespace") not in ours
         and not is_probe(found)
     }
+
+
+def _list(client: KubeClient, resource: Resource) -> list[dict[str, Any]]:
+    try:
+        return client.list_objects(resource)
+    except NotFoundError:  # its definition went between discovery and here
+        return []
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:

@@ -69,7 +69,9 @@ def sweep_namespace(
         kinds: Every kind of the cluster, from `KubeClient.discover`.
         clock: Source of time.
     """
+    # Events tell of what is being deleted, so they are never waited for: deleted once, at the end.
     namespaced = tuple(kind for kind in kinds if kind.namespaced and kind.plural != "events")
+    events = tuple(kind for kind in kinds if kind.namespaced and kind.plural == "events")
     with ThreadPoolExecutor(_THREADS) as pool:
         if client.find(NAMESPACES, name) is None:
             return Swept(deleted=0, leftovers=_orphans(client, name, namespaced, pool))
@@ -97,6 +99,7 @@ def sweep_namespace(
         except WaitTimeoutError:
             stuck = [_leftover(kind, item) for kind, item in left()]
             return Swept(deleted=len(before) - len(stuck), leftovers=tuple(stuck))
+        _delete_all(client, name, events, pool)
         _finalize(client, name)
         gone = _gone(client, name, clock)
         orphans = _orphans(client, name, namespaced, pool)

@@ -15,6 +15,9 @@ from harness.model.lab import Capability, Parameter
 #: Characters of a foreign value shown in a message.
 _SHOWN_CHARS = 60
 
+#: Units that say nothing: none given, and the unit of a plain ratio.
+_NO_UNIT = ("", "1")
+
 
 def capability_of(capabilities: Iterable[Capability], capability_id: str) -> Capability | None:
     """Return the capability with an id, least object name first; None when there is none. Pure."""
@@ -43,7 +46,7 @@ def input_problems(capability: Capability, inputs: Mapping[str, Any]) -> tuple[s
 
 
 def _value_problem(parameter: Parameter, value: Any) -> str | None:
-    unit = f" {parameter.unit}" if parameter.unit else ""
+    unit = f" {parameter.unit}" if parameter.unit not in _NO_UNIT else ""
     if not _has_type(parameter, value):
         return f"is {_shown(value)}, expected {parameter.type}{f' in{unit}' if unit else ''}"
     if parameter.type in {"number", "integer"}:
@@ -71,7 +74,7 @@ def _has_type(parameter: Parameter, value: Any) -> bool:
 
 
 def _described(parameter: Parameter) -> str:
-    unit = f" in {parameter.unit}" if parameter.unit else ""
+    unit = f" in {parameter.unit}" if parameter.unit not in _NO_UNIT else ""
     return f"{parameter.name} ({parameter.type}{unit})"
 
 

@@ -61,6 +61,10 @@ class Status(StrEnum):
 COUNTED = frozenset({Status.PASSED, Status.FAILED, Status.AGENT_ERROR})
 
 
+#: Groups whose kinds are questions put as creates: access, token and self-subject reviews.
+_ASKING_GROUPS = frozenset({"authorization.k8s.io", "authentication.k8s.io"})
+
+
 class AuditRecord(BaseModel):
     """One request of the agent's, normalised from the API server's audit log.
 
@@ -94,8 +98,7 @@ class AuditRecord(BaseModel):
         return (
             self.verb in {"create", "update", "patch", "delete", "deletecollection"}
             and not self.dry_run
-            and self.group != "authorization.k8s.io"
-            and not self.resource.endswith("reviews")
+            and self.group not in _ASKING_GROUPS
         )
 
 

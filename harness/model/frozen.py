@@ -14,7 +14,7 @@ Json = Any
 Identifier = Annotated[str, Field(pattern=ID_PATTERN, max_length=63)]
 """Name of a suite, task, policy, spec or role: lower case, digits, hyphens."""
 
-PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 
 
 def _not_blank(text: str) -> str:

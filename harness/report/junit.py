@@ -12,14 +12,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from harness.model.evidence import COUNTED, Status
 from harness.model.results import ReportedAttempt, RunReport, TaskScore
 from harness.report.inert import inert
-from harness.report.lines import act_seconds, attempt_problems, title
+from harness.report.lines import act_seconds, attempt_problems, categories, title
 
 
 def junit_xml(report: RunReport) -> bytes:
     """Return JUnit XML that is well-formed whatever an agent wrote. Pure."""
     root = Element("testsuites", name=title(report))
     attempts = []
-    for category in report.categories:
+    for category in categories(report):
         tasks = [task for task in report.tasks if task.category == category]
         inside = [attempt for task in tasks for attempt in task.attempts]
         suite = SubElement(root, "testsuite", {"name": inert(category), **_counts(inside)})

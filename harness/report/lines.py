@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 
 from harness.model.evidence import COUNTED, Status
-from harness.model.results import Interval, ReportedAttempt, RunReport, TaskScore
+from harness.model.results import CategoryScore, Interval, ReportedAttempt, RunReport, TaskScore
 from harness.report.inert import inert
 
 HEADINGS = ("Task", "Category", "pass@1", "Score", "Seconds", "Overhead", "Status")
@@ -92,7 +92,7 @@ def score_lines(report: RunReport) -> tuple[str, ...]:
         *(
             f"{inert(name)}: {number(score.pass_at_1)}{interval(score.interval)} "
             f"over {score.tasks} task{'' if score.tasks == 1 else 's'}"
-            for name, score in report.categories.items()
+            for name, score in categories(report).items()
         ),
         f"index: {number(report.index)}"
         if report.index is not None
@@ -109,6 +109,13 @@ def environment_lines(report: RunReport) -> tuple[str, ...]:
         *(f"left behind: {inert(leftover)}" for leftover in report.teardown.leftovers),
         *(f"note: {inert(note)}" for note in report.notes),
     )
+
+
+def categories(report: RunReport) -> dict[str, CategoryScore]:
+    """Return the categories in the order of their tasks: sorted keys are not the suite's. Pure."""
+    order = [task.category for task in report.tasks]
+    names = sorted(report.categories, key=[*order, *report.categories].index)
+    return {name: report.categories[name] for name in names}
 
 
 def number(value: float | None) -> str:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
 
-from harness.core.waiting import wait_until
-from harness.errors import KubeError, WaitTimeoutError
-from harness.kube.client import KubeClient, error_of
+from harness.errors import KubeError
+from harness.kube.client import KubeClient
 from harness.kube.resources import Resource, resource_of_kind
 from harness.model.spec import (
     ADMIN,
@@ -27,15 +25,12 @@ from harness.model.spec import (
     When,
 )
 from harness.specs.kinds import Kinds, wire_of
+from harness.specs.leftovers import Made, remove
 from harness.specs.naming import name_of, with_marker
 from harness.specs.verdicts import Judgement, judge_answer
 
 #: Longest wait for one answer, in seconds: two webhooks at 3 s each, and a margin.
 ASK_TIMEOUT_S = 10.0
-
-#: Longest wait until what a probe made is gone, in seconds. The API server deletes at once; only
-#: a webhook that is down keeps it.
-UNDO_TIMEOUT_S = 5.0
 
 _ADMITTED = Expect(admitted=Admitted())
 
@@ -66,21 +61,11 @@ class Probe:
             kinds=Kinds(client),
         )
 
-    def as_(self, identity: str) -> KubeClient:
+    def client_as(self, identity: str) -> KubeClient:
         """Return the client of a role of the namespace, or the administrator's own."""
         if identity == ADMIN:
             return self.client
         return self.client.as_service_account(self.namespace, identity)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """An object that a probe made."""
-
-    resource: Resource
-    namespace: str | None
-    name: str
-    uid: str
 
 
 @dataclass(slots=True)
@@ -89,7 +74,7 @@ class _Session:
 
     probe: Probe
     marker: str
-    made: list[_Made] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
 
     def ask(self, identity: str, request: Request, expect: Expect, *, dry_run: bool) -> Judgement:
         """Send one request as somebody and judge its answer; remember what it made."""
@@ -110,14 +95,14 @@ class _Session:
         if stores and name:
             where = (request.namespace or self.probe.namespace) if resource.namespaced else None
             # Noted before the send: an answer that never comes may still have been stored.
-            self.made.append(_Made(resource=resource, namespace=where, name=name, uid=""))
-        answer = wire.send(self.probe.as_(identity), timeout_s=ASK_TIMEOUT_S)
+            self.made.append(Made(resource=resource, namespace=where, name=name, uid=""))
+        answer = wire.send(self.probe.client_as(identity), timeout_s=ASK_TIMEOUT_S)
         if stores and name:
             noted = self.made.pop()
             if not answer.refused:
                 uid = str(answer.body["metadata"]["uid"])
                 self.made.append(
-                    _Made(resource=resource, namespace=noted.namespace, name=noted.name, uid=uid)
+                    Made(resource=resource, namespace=noted.namespace, name=noted.name, uid=uid)
                 )
         return judge_answer(expect, answer)
 
@@ -136,46 +121,15 @@ class _Session:
 
     def undo(self) -> str:
         """Remove everything made, last first; return what is still there, or an empty text."""
-        problems = {made: self._remove(made) for made in reversed(self.made)}
+        problems = {
+            made: remove(self.probe.client, made, timeout_s=ASK_TIMEOUT_S)
+            for made in reversed(self.made)
+        }
         return "; ".join(
             f"{made.resource.qualified} {made.name}: {problem}"
             for made, problem in problems.items()
             if problem
         )
-
-    def _remove(self, made: _Made) -> str:
-        last = "its deletion does not end"
-
-        def gone() -> bool:
-            nonlocal last
-            try:
-                return _delete(self.probe.client, made)
-            except KubeError as error:  # noted, then tried again until the bound
-                last = error.message
-                return False
-
-        try:
-            wait_until(gone, bool, what=made.name, timeout_s=UNDO_TIMEOUT_S)
-        except WaitTimeoutError:
-            return last
-        return ""
-
-
-def _delete(client: KubeClient, made: _Made) -> bool:
-    """Delete what was made, and return whether it is gone.
-
-    A Status says that it is; the object itself, that something still holds it.
-    """
-    body: dict[str, Any] = {"propagationPolicy": "Background"}
-    if made.uid:
-        body["preconditions"] = {"uid": made.uid}
-    path = made.resource.path(made.namespace, made.name)
-    answer = client.ask("DELETE", path, body=body, timeout_s=ASK_TIMEOUT_S)
-    if answer.status in (404, 409):  # 409: another object has the name by now
-        return True
-    if answer.refused:
-        raise error_of(answer, f"DELETE {path}")
-    return isinstance(answer.body, dict) and answer.body.get("kind") == "Status"
 
 
 def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> CaseResult:

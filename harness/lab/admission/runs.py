@@ -23,10 +23,10 @@ from harness.lab.admission.request import (
     state_of,
     uid_of,
 )
-from harness.lab.steps import step_problem
 from harness.lab.capabilities import capability_of, input_problems
 from harness.lab.policy import Question
 from harness.lab.policy import decide as decide_policy
+from harness.lab.steps import step_problem
 from harness.model.lab import (
     UNSETTLED_STATES,
     Capability,

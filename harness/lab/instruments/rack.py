@@ -163,11 +163,22 @@ class Rack:
                     self._world = perform(self._world, call.capability, call.inputs).world
                 case "stopped":
                     open_calls.pop(call.request_id, None)
+                case _:
+                    pass
+        return tuple(self._stopped(name, call, now) for name, call in open_calls.values())
+
+    def stop(self, now: datetime) -> tuple[Entry, ...]:
+        """Give up every call that has not ended, as when the power goes."""
+        entries = []
+        for name, slot in self._slots.items():
+            entries += [self._stopped(name, call, now) for call in slot.queue]
+            slot.queue.clear()
+            slot.ends_at = None
+        return tuple(entries)
+
+    def _stopped(self, name: str, call: Call, at: datetime) -> Entry:
         message = "the instrument lost power before the call ended"
-        return tuple(
-            self._entry("stopped", name, call, now, error=message)
-            for name, call in open_calls.values()
-        )
+        return self._entry("stopped", name, call, at, error=message)
 
     def _start(self, slot: _Slot, now: datetime) -> Entry:
         slot.ends_at = now + timedelta(seconds=slot.setup.latency_s)

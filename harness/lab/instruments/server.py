@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -119,28 +119,37 @@ class Desk:
         finally:
             self._listeners.discard(queue)
 
+    def stop(self) -> None:
+        """Give up what has not ended, and put that on record."""
+        self.journal.record(self.rack.stop(self._clock.now()))
+
 
 def _answer(entry: Entry) -> Entry:
     outcome = "failed" if "error" in entry else "succeeded"
-    kept = {
-        key: entry[key]
-        for key in ("requestId", "instrument", "at", "outputs", "error")
-        if key in entry
-    }
-    return {**kept, "outcome": outcome}
+    names = ("requestId", "instrument", "at", "outputs", "error")
+    return {"outcome": outcome, **{name: entry[name] for name in names if name in entry}}
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _guarded(token: str, answer: Endpoint) -> Endpoint:
+    """Return an endpoint that answers only to who holds the token."""
+
+    async def guarded(request: Request) -> Response:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            return _refused(401, "another token is needed")
+        return await answer(request)
+
+    return guarded
 
 
 def build_app(config: InstrumentsConfig) -> Starlette:
     """Return the application."""
     desk = Desk(Rack(config.setups), Journal(config.journal_path))
 
-    def holds(request: Request, token: str) -> bool:
-        given = request.headers.get("authorization", "")
-        return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
-
     async def submit(request: Request) -> Response:
-        if not holds(request, config.controller_token):
-            return _refused(401, "the controller's token is needed")
         try:
             call = _call(await request.json())
         except ValueError as error:
@@ -148,19 +157,13 @@ def build_app(config: InstrumentsConfig) -> Starlette:
         code, message = desk.submit(request.path_params["name"], call)
         return JSONResponse({"message": message}, status_code=code)
 
-    async def answers(request: Request) -> Response:
-        if not holds(request, config.controller_token):
-            return _refused(401, "the controller's token is needed")
+    async def answers(_: Request) -> Response:
         return StreamingResponse(desk.answers(), media_type="application/x-ndjson")
 
-    async def journal(request: Request) -> Response:
-        if not holds(request, config.harness_token):
-            return _refused(401, "the harness's token is needed")
+    async def journal(_: Request) -> Response:
         return JSONResponse({"entries": list(desk.journal.entries)})
 
-    async def state(request: Request) -> Response:
-        if not holds(request, config.harness_token):
-            return _refused(401, "the harness's token is needed")
+    async def state(_: Request) -> Response:
         return JSONResponse({"idle": desk.rack.idle})
 
     @contextlib.asynccontextmanager
@@ -170,13 +173,15 @@ def build_app(config: InstrumentsConfig) -> Starlette:
         running.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await running
+        desk.stop()
 
+    mine, theirs = config.controller_token, config.harness_token
     return Starlette(
         routes=[
-            Route("/v1/instruments/{name}/requests", submit, methods=["POST"]),
-            Route("/v1/answers", answers),
-            Route("/v1/journal", journal),
-            Route("/v1/state", state),
+            Route("/v1/instruments/{name}/requests", _guarded(mine, submit), methods=["POST"]),
+            Route("/v1/answers", _guarded(mine, answers)),
+            Route("/v1/journal", _guarded(theirs, journal)),
+            Route("/v1/state", _guarded(theirs, state)),
         ],
         lifespan=lifespan,
     )
@@ -193,15 +198,16 @@ def _call(body: Any) -> Call:
         ValueError: A key is missing or of another type.
     """
     expected = {"requestId": str, "capability": str, "inputs": dict, "fencingToken": int}
-    for key, kind in expected.items():
-        if not isinstance(body, dict) or not isinstance(body.get(key), kind):
-            msg = f"{key} is missing or not of type {kind.__name__}"
-            raise ValueError(msg)
+    given = body if isinstance(body, dict) else {}
+    wrong = [key for key, kind in expected.items() if not isinstance(given.get(key), kind)]
+    if wrong:
+        msg = f"{', '.join(wrong)} missing or of another type"
+        raise ValueError(msg)
     return Call(
-        request_id=body["requestId"],
-        capability=body["capability"],
-        inputs=body["inputs"],
-        fencing_token=body["fencingToken"],
+        request_id=given["requestId"],
+        capability=given["capability"],
+        inputs=given["inputs"],
+        fencing_token=given["fencingToken"],
     )
 
 

@@ -68,10 +68,9 @@ class _CallError(Exception):
 def perform(world: World, capability: str, inputs: Mapping[str, Any]) -> Effect:
     """Return the effect of a call. Pure; an impossible call is an error inside the effect."""
     act = _ACTS.get(capability)
+    if act is None:
+        return Effect(world=world, error=f"{capability!r} is no call of this laboratory")
     try:
-        if act is None:
-            msg = f"{capability!r} is no call of this laboratory"
-            raise _CallError(msg)
         return act(world, inputs)
     except _CallError as error:
         return Effect(world=world, error=str(error))
@@ -133,6 +132,8 @@ def _mix_color(world: World, inputs: Mapping[str, Any]) -> Effect:
         "red_fraction": round(red, _PLACES),
         "blue_fraction": round(blue, _PLACES),
         "total_mass_g": mass_g,
+        "rgb": [round(255 * red, _PLACES), 0.0, round(255 * blue, _PLACES)],
+        "simulated": True,
     }
     return Effect(
         world=replace(world, vessels={**world.vessels, sample_id: after}), outputs=outputs

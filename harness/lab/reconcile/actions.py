@@ -41,11 +41,13 @@ class Create:
 
     Attributes:
         subject: What fails with it: later actions of one pass with the same subject are dropped.
+        may_wait: Whether a later pass will ask for it again, so that other work can go first.
     """
 
     subject: str
     kind: str
     manifest: Mapping[str, Any]
+    may_wait: bool = False
 
     @property
     def name(self) -> str:
@@ -125,7 +127,12 @@ def move_run(
 
 def acknowledge_run(run: LabRun) -> WriteStatus:
     """Return the write that says that the newest spec of a run was seen. Pure."""
-    status = run.status.model_copy(update={"observed_generation": run.metadata.generation})
+    # `kubectl wait` looks past a condition of an older generation, so these are raised as well.
+    generation = run.metadata.generation
+    conditions = tuple({**one, "observedGeneration": generation} for one in run.status.conditions)
+    status = run.status.model_copy(
+        update={"observed_generation": generation, "conditions": conditions}
+    )
     return _write(run, "LabRun", to_wire(status), run.name)
 
 

@@ -52,11 +52,10 @@ def plan_dispatch(
     if task.status.state is TaskState.RETRYING and now < retry_at(task):
         return []
     capability = capability_of(observed.capabilities, task.spec.capability)
-    if capability is None:
-        message = f"capability {task.spec.capability!r} does not exist any more"
+    if capability is None or (problems := input_problems(capability, task.spec.inputs)):
+        gone = f"capability {task.spec.capability!r} does not exist any more"
+        message = gone if capability is None else "; ".join(problems)
         return [_fail(run, task, Reason.INVALID_INPUTS, message, now)]
-    if problems := input_problems(capability, task.spec.inputs):
-        return [_fail(run, task, Reason.INVALID_INPUTS, "; ".join(problems), now)]
     decision = decide(
         observed.policies,
         Question(

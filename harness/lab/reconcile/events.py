@@ -7,6 +7,7 @@ server; the histories are written with the states themselves, so a crash in betw
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -61,7 +62,7 @@ def policy_event(run: LabRun, task: LabTask, decision: PolicyDecision, now: date
         "rule": decision.rule,
         "reason": decision.reason,
     }
-    return _event(
+    event = _event(
         task,
         EventType.POLICY_EVALUATED,
         key,
@@ -70,6 +71,8 @@ def policy_event(run: LabRun, task: LabTask, decision: PolicyDecision, now: date
         actor=run.requested_by,
         payload=payload,
     )
+    # No history holds an evaluation, so it goes before the dispatch, and stops it where it fails.
+    return replace(event, subject=run.name, may_wait=False)
 
 
 def _of_run(observed: Observed, run: LabRun) -> Iterator[Create]:
@@ -224,7 +227,7 @@ def _event(
         "metadata": {"name": name},
         "spec": spec.model_dump(mode="json", by_alias=True),
     }
-    return Create(subject=f"event {name}", kind="LabEvent", manifest=manifest)
+    return Create(subject=f"event {name}", kind="LabEvent", manifest=manifest, may_wait=True)
 
 
 def _time(text: str) -> datetime | None:

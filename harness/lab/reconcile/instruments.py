@@ -26,16 +26,15 @@ def plan_instruments(observed: Observed, claims: Claims) -> list[Action]:
 
 
 def _due(observed: Observed, instrument: Instrument) -> InstrumentStatus:
-    unknown, flying, token = [], [], instrument.status.fencing_token
-    for task in observed.tasks:
-        if task.status.state is TaskState.INTERVENTION_REQUIRED:
-            call = last_dispatch(task)
-            if call is not None and call.instrument == instrument.name:
-                unknown.append(task.name)
-        elif task.status.state in IN_FLIGHT:
-            call = last_dispatch(task)
-            if call is not None and call.instrument == instrument.name:
-                flying.append(task.name)
-                token = max(token, call.fencing_token)
-    holder = min(unknown or flying, default="")
-    return InstrumentStatus(held_by=holder, quarantined=bool(unknown), fencing_token=token)
+    mine = [
+        task
+        for task in observed.tasks
+        if (call := last_dispatch(task)) is not None and call.instrument == instrument.name
+    ]
+    unknown = [task.name for task in mine if task.status.state is TaskState.INTERVENTION_REQUIRED]
+    flying = [task.name for task in mine if task.status.state in IN_FLIGHT]
+    return InstrumentStatus(
+        held_by=min(unknown or flying, default=""),
+        quarantined=bool(unknown),
+        fencing_token=instrument.status.fencing_token,
+    )

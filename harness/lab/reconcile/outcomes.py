@@ -53,29 +53,14 @@ def outcome_of(observed: Observed, run: LabRun, task: LabTask, now: datetime) ->
     call = last_dispatch(task)
     if call is None or task.status.state not in IN_FLIGHT:
         return None
-    facts = observed.facts
-    if task.status.state is TaskState.RUNNING:
-        if (known := _answered(observed, run, task, call)) is not None:
-            return known
-        if call.request_id in facts.refused:
-            return Outcome(
-                state=TaskState.FAILED,
-                reason=Reason.INSTRUMENT_REFUSED,
-                message=f"instrument {call.instrument}: {facts.refused[call.request_id]}",
-                by=call.requested_by,
-            )
-    if call.request_id not in facts.sent:
+    waiting = task.status.state is TaskState.RUNNING
+    known = _known(observed, run, task, call) if waiting else None
+    if known is not None:
+        return known
+    if call.request_id not in observed.facts.sent:
         return _not_ours(observed, run, task, call)
-    if task.status.state is TaskState.RETRYING:
-        return None
-    if call.request_id in facts.lost:
-        message = f"instrument {call.instrument}: {facts.lost[call.request_id]}"
-        return _unknown(observed, run, task, call, Reason.TASK_OUTCOME_UNKNOWN, message)
-    if now >= deadline(observed, run, task, call):
-        timeout_s = observed.promise(run, task).timeout_s
-        message = f"instrument {call.instrument}: no answer within {timeout_s:g} s"
-        return _unknown(observed, run, task, call, Reason.EXECUTION_TIMED_OUT, message)
-    return None
+    silence = _silence(observed, run, task, call, now) if waiting else None
+    return _unknown(observed, run, task, silence) if silence is not None else None
 
 
 def cancelled_outcome(observed: Observed, run: LabRun, task: LabTask) -> Outcome:
@@ -101,6 +86,32 @@ def cancelled_outcome(observed: Observed, run: LabRun, task: LabTask) -> Outcome
 def deadline(observed: Observed, run: LabRun, task: LabTask, call: Dispatch) -> datetime:
     """Return when the wait for a call ends. Pure."""
     return call.sent_at + timedelta(seconds=observed.promise(run, task).timeout_s)
+
+
+def _known(observed: Observed, run: LabRun, task: LabTask, call: Dispatch) -> Outcome | None:
+    refusal = observed.facts.refused.get(call.request_id)
+    if refusal is None:
+        return _answered(observed, run, task, call)
+    return Outcome(
+        state=TaskState.FAILED,
+        reason=Reason.INSTRUMENT_REFUSED,
+        message=f"instrument {call.instrument}: {refusal}",
+        by=call.requested_by,
+    )
+
+
+def _silence(
+    observed: Observed, run: LabRun, task: LabTask, call: Dispatch, now: datetime
+) -> tuple[Reason, str] | None:
+    """Return why nothing is known of a call that should be, or None while one may wait."""
+    lost = observed.facts.lost.get(call.request_id)
+    if lost is not None:
+        return Reason.TASK_OUTCOME_UNKNOWN, f"instrument {call.instrument}: {lost}"
+    if now < deadline(observed, run, task, call):
+        return None
+    timeout_s = observed.promise(run, task).timeout_s
+    message = f"instrument {call.instrument}: no answer within {timeout_s:g} s"
+    return Reason.EXECUTION_TIMED_OUT, message
 
 
 def _answered(observed: Observed, run: LabRun, task: LabTask, call: Dispatch) -> Outcome | None:
@@ -135,15 +146,17 @@ def _not_ours(observed: Observed, run: LabRun, task: LabTask, call: Dispatch) ->
 
 
 def _unknown(
-    observed: Observed, run: LabRun, task: LabTask, call: Dispatch, reason: Reason, message: str
+    observed: Observed, run: LabRun, task: LabTask, silence: tuple[Reason, str]
 ) -> Outcome:
+    reason, message = silence
+    by = task.status.dispatches[-1].requested_by
     if observed.promise(run, task).repeatable:
-        return replace(_repeat_or_fail(observed, run, task, reason, message), by=call.requested_by)
+        return replace(_repeat_or_fail(observed, run, task, reason, message), by=by)
     return Outcome(
         state=TaskState.INTERVENTION_REQUIRED,
         reason=reason,
         message=f"{message}; whether it was carried out is not known",
-        by=call.requested_by,
+        by=by,
     )
 
 

@@ -22,8 +22,8 @@ from harness.model.lab import RunState, TaskState
 def reconcile(observed: Observed, now: datetime) -> tuple[Action, ...]:
     """Return what is due now, in the order in which it must be done. Pure.
 
-    Events come last: they are read off what was written before, and a dispatch does not wait for
-    them. No object is written twice in one pass.
+    Events come last: they are read off what was written before, and may be left to a later pass so
+    that no dispatch waits for them. No object is written twice in one pass.
     """
     claims = Claims()
     actions = plan_attestations(observed, now)
@@ -36,8 +36,8 @@ def reconcile(observed: Observed, now: datetime) -> tuple[Action, ...]:
     return tuple(actions)
 
 
-def next_wake(observed: Observed) -> datetime | None:
-    """Return when something becomes due by time alone; None when nothing does. Pure."""
+def next_wake(observed: Observed, now: datetime) -> datetime | None:
+    """Return when, after `now`, something becomes due by time alone; None for never. Pure."""
     runs = {run.uid: run for run in observed.runs if run.status.state is RunState.RUNNING}
     times = []
     for task in observed.tasks:
@@ -51,4 +51,4 @@ def next_wake(observed: Observed) -> datetime | None:
             times.append(retry_at(task))
         if (limit := waits_until(task)) is not None:
             times.append(limit)
-    return min(times, default=None)
+    return min((time for time in times if time > now), default=None)

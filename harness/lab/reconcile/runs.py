@@ -1,7 +1,6 @@
 """What is due for one run: its tasks, its next state, its next step.
 
-Pure but for the claims on instruments that one pass shares. A run's state is read off its tasks:
-unknown wins over failed, and nothing is decided while a call is in flight.
+Pure but for the claims on instruments that one pass shares. A run's state is read off its tasks.
 """
 
 from __future__ import annotations
@@ -17,16 +16,22 @@ from harness.lab.reconcile.actions import (
     acknowledge_run,
     api_version,
     move_run,
-    move_task,
 )
 from harness.lab.reconcile.dispatch import Claims, plan_dispatch
-from harness.lab.reconcile.observed import Observed, last_round
-from harness.lab.reconcile.outcomes import IN_FLIGHT, Outcome, cancelled_outcome, outcome_of
+from harness.lab.reconcile.ends import (
+    UNSENT,
+    abort,
+    aborted,
+    cancel,
+    cancel_unsent,
+    end,
+    failed_now,
+    outcomes_of,
+    states_after,
+)
+from harness.lab.reconcile.observed import Observed
 from harness.lab.steps import needs_of
 from harness.model.lab import LabRun, LabTask, Reason, RunState, Step, TaskState
-
-#: States of a task that has not been sent anywhere.
-_UNSENT = frozenset({TaskState.PENDING, TaskState.WAITING_FOR_RESOURCES})
 
 
 def plan_run(observed: Observed, run: LabRun, claims: Claims, now: datetime) -> list[Action]:
@@ -40,7 +45,7 @@ def plan_run(observed: Observed, run: LabRun, claims: Claims, now: datetime) -> 
         case RunState.RUNNING:
             actions = _running(observed, run, tasks, claims, now)
         case RunState.ABORTING:
-            actions = _aborting(observed, run, tasks, now)
+            actions = abort(observed, run, tasks, now)
         case RunState.INTERVENTION_REQUIRED:
             actions = _resolved(run, tasks, now)
         case RunState.FAILED:
@@ -55,7 +60,7 @@ def plan_run(observed: Observed, run: LabRun, claims: Claims, now: datetime) -> 
 
 def _planned(run: LabRun, now: datetime) -> Action:
     if run.spec.cancel_requested:
-        return _aborted(run, now)
+        return aborted(run, now)
     return move_run(run, RunState.QUEUED, now=now, by=run.spec.operator)
 
 
@@ -63,7 +68,7 @@ def _queued(
     observed: Observed, run: LabRun, tasks: Mapping[str, LabTask], now: datetime
 ) -> list[Action]:
     if run.spec.cancel_requested:
-        return [*_cancel_unsent(run, tasks, now), _aborted(run, now)]
+        return [*cancel_unsent(run, tasks, now), aborted(run, now)]
     missing = [step for step in run.spec.steps if step.id not in tasks]
     if not missing:
         return [move_run(run, RunState.RUNNING, now=now, by=run.spec.operator)]
@@ -117,210 +122,24 @@ def _running(
         message = f"the task of step {gone[0]} is gone"
         reason, by = Reason.STEP_FAILED, run.requested_by
         return [move_run(run, RunState.FAILED, now=now, reason=reason, message=message, by=by)]
-    outcomes = _outcomes(observed, run, tasks, now)
+    outcomes = outcomes_of(observed, run, tasks, now)
     if run.spec.cancel_requested and not run.status.observed_cancel_requested:
-        return _cancelled(observed, run, tasks, outcomes, now)
+        return cancel(observed, run, tasks, outcomes, now)
     writes: list[Action] = [one.write(tasks[step], run, now) for step, one in outcomes.items()]
-    states = _states(tasks, outcomes)
-    if any(state is TaskState.INTERVENTION_REQUIRED for state in states.values()):
-        return writes + _ended(run, tasks, outcomes, states, now)
-    failed = [step for step in states if _failed_now(run, tasks[step], outcomes.get(step))]
-    if failed or any(state is TaskState.CANCELLED for state in states.values()):
-        return writes + _ended(run, tasks, outcomes, states, now)
+    states = states_after(tasks, outcomes)
+    stuck = {TaskState.INTERVENTION_REQUIRED, TaskState.CANCELLED}
+    failed = [step for step in states if failed_now(run, tasks[step], outcomes.get(step))]
+    if failed or stuck & set(states.values()):
+        return writes + end(run, tasks, outcomes, now)
     if all(state is TaskState.SUCCEEDED for state in states.values()):
         return [*writes, move_run(run, RunState.COMPLETED, now=now, by=run.requested_by)]
     needs = needs_of(run.spec.steps)
     for step in (step.id for step in run.spec.steps):
         ready = all(states[need] is TaskState.SUCCEEDED for need in needs[step])
-        due = states[step] in {*_UNSENT, TaskState.RETRYING, TaskState.FAILED}
+        due = states[step] in {*UNSENT, TaskState.RETRYING, TaskState.FAILED}
         if ready and due and step not in outcomes:
             writes += plan_dispatch(observed, run, tasks[step], claims, now)
     return writes
-
-
-def _failed_now(run: LabRun, task: LabTask, outcome: Outcome | None) -> bool:
-    """Whether a task failed in this round; one of an earlier round is to be dispatched again."""
-    if outcome is not None:
-        return outcome.state is TaskState.FAILED
-    count = run.status.observed_resume_count
-    return task.status.state is TaskState.FAILED and last_round(task) >= count
-
-
-def _ended(
-    run: LabRun,
-    tasks: Mapping[str, LabTask],
-    outcomes: Mapping[str, Outcome],
-    states: Mapping[str, TaskState],
-    now: datetime,
-) -> list[Action]:
-    """Return the end of a run that cannot go on, once nothing of it is in flight."""
-    stopped: list[Action] = [
-        move_task(
-            task,
-            TaskState.FAILED,
-            run=run,
-            now=now,
-            reason=Reason.STEP_FAILED,
-            message="another step did not succeed",
-            by=run.requested_by,
-        )
-        for task in tasks.values()
-        if task.status.state is TaskState.WAITING_FOR_RESOURCES
-    ]
-    if any(state in IN_FLIGHT for state in states.values()):
-        return stopped
-    unknown = [step for step, state in states.items() if state is TaskState.INTERVENTION_REQUIRED]
-    if unknown:
-        return [*stopped, _stranded(run, tasks, outcomes, unknown, now)]
-    failed = [step for step in states if _failed_now(run, tasks[step], outcomes.get(step))]
-    if not failed:
-        message = "a step was cancelled"
-        reason, by = Reason.STEP_FAILED, run.requested_by
-        end = move_run(run, RunState.FAILED, now=now, reason=reason, message=message, by=by)
-        return [*stopped, end]
-    step = failed[0]
-    outcome = outcomes.get(step)
-    why, text = (
-        (outcome.reason, outcome.message)
-        if outcome
-        else (tasks[step].status.reason, tasks[step].status.message)
-    )
-    by = outcome.by if outcome and outcome.by else run.requested_by
-    end = move_run(run, RunState.FAILED, now=now, reason=why, message=f"step {step}: {text}", by=by)
-    return [*stopped, end]
-
-
-def _stranded(
-    run: LabRun,
-    tasks: Mapping[str, LabTask],
-    outcomes: Mapping[str, Outcome],
-    unknown: list[str],
-    now: datetime,
-    **more: Any,
-) -> Action:
-    reasons = {
-        outcomes[step].reason if step in outcomes else tasks[step].status.reason for step in unknown
-    }
-    reason = next(
-        (
-            one
-            for one in (Reason.CONTROLLER_RESTARTED, Reason.EXECUTION_CANCELLED)
-            if one in reasons
-        ),
-        Reason.TASK_OUTCOME_UNKNOWN,
-    )
-    by = outcomes[unknown[0]].by if unknown[0] in outcomes else run.requested_by
-    message = f"nobody knows what became of step {', '.join(sorted(unknown))}"
-    return move_run(
-        run,
-        RunState.INTERVENTION_REQUIRED,
-        now=now,
-        reason=reason,
-        message=message,
-        by=by,
-        **more,
-    )
-
-
-def _cancelled(
-    observed: Observed,
-    run: LabRun,
-    tasks: Mapping[str, LabTask],
-    outcomes: dict[str, Outcome],
-    now: datetime,
-) -> list[Action]:
-    """Return what a cancellation does: an acting call in flight strands, nothing else does."""
-    dropped = {
-        step: cancelled_outcome(observed, run, task)
-        for step, task in tasks.items()
-        if task.status.state in IN_FLIGHT and step not in outcomes
-    }
-    states = _states(tasks, outcomes | dropped)
-    unknown = [step for step, state in states.items() if state is TaskState.INTERVENTION_REQUIRED]
-    if not unknown:
-        by = run.spec.cancel_requested_by
-        reason = Reason.EXECUTION_CANCELLED
-        start = move_run(
-            run, RunState.ABORTING, now=now, reason=reason, by=by, observed_cancel_requested=True
-        )
-        return [start]
-    # A retry is not begun after a cancellation: what failed last has failed.
-    ends = {step: _without_retry(one) for step, one in (outcomes | dropped).items()}
-    writes: list[Action] = [one.write(tasks[step], run, now) for step, one in ends.items()]
-    stranded = _stranded(run, tasks, ends, unknown, now, observed_cancel_requested=True)
-    return [*writes, *_stop_waiting(run, tasks, now), stranded]
-
-
-def _stop_waiting(run: LabRun, tasks: Mapping[str, LabTask], now: datetime) -> list[Action]:
-    return [
-        move_task(
-            task,
-            TaskState.FAILED,
-            run=run,
-            now=now,
-            reason=Reason.EXECUTION_CANCELLED,
-            message="cancelled while it waited for an instrument",
-            by=run.spec.cancel_requested_by,
-        )
-        for task in tasks.values()
-        if task.status.state is TaskState.WAITING_FOR_RESOURCES
-    ]
-
-
-def _aborting(
-    observed: Observed, run: LabRun, tasks: Mapping[str, LabTask], now: datetime
-) -> list[Action]:
-    ends = {step: _without_retry(one) for step, one in _outcomes(observed, run, tasks, now).items()}
-    for step, task in tasks.items():
-        if task.status.state in IN_FLIGHT and step not in ends:
-            ends[step] = cancelled_outcome(observed, run, task)
-    writes: list[Action] = [one.write(tasks[step], run, now) for step, one in ends.items()]
-    writes += _cancel_unsent(run, tasks, now)
-    states = _states(tasks, ends)
-    unknown = [step for step, state in states.items() if state is TaskState.INTERVENTION_REQUIRED]
-    if unknown:
-        return [*writes, _stranded(run, tasks, ends, unknown, now)]
-    return [*writes, _aborted(run, now)]
-
-
-def _without_retry(outcome: Outcome) -> Outcome:
-    if outcome.state is not TaskState.RETRYING:
-        return outcome
-    return Outcome(
-        state=TaskState.FAILED,
-        reason=outcome.reason,
-        message=outcome.message,
-        by=outcome.by,
-        records=outcome.records,
-        more=outcome.more,
-    )
-
-
-def _cancel_unsent(run: LabRun, tasks: Mapping[str, LabTask], now: datetime) -> list[Action]:
-    return [
-        move_task(
-            task,
-            TaskState.CANCELLED,
-            run=run,
-            now=now,
-            reason=Reason.EXECUTION_CANCELLED,
-            message="cancelled before it was dispatched",
-            by=run.spec.cancel_requested_by,
-        )
-        for task in tasks.values()
-        if task.status.state in _UNSENT
-    ]
-
-
-def _aborted(run: LabRun, now: datetime) -> Action:
-    return move_run(
-        run,
-        RunState.ABORTED,
-        now=now,
-        reason=Reason.EXECUTION_CANCELLED,
-        by=run.spec.cancel_requested_by,
-        observed_cancel_requested=True,
-    )
 
 
 def _resolved(run: LabRun, tasks: Mapping[str, LabTask], now: datetime) -> list[Action]:
@@ -352,21 +171,3 @@ def _resumed(run: LabRun, now: datetime) -> list[Action]:
             observed_resume_count=run.spec.resume_count,
         )
     ]
-
-
-def _outcomes(
-    observed: Observed, run: LabRun, tasks: Mapping[str, LabTask], now: datetime
-) -> dict[str, Outcome]:
-    found = {}
-    for step, task in tasks.items():
-        outcome = outcome_of(observed, run, task, now)
-        if outcome is not None:
-            found[step] = outcome
-    return found
-
-
-def _states(tasks: Mapping[str, LabTask], outcomes: Mapping[str, Outcome]) -> dict[str, TaskState]:
-    return {
-        step: outcomes[step].state if step in outcomes else task.status.state
-        for step, task in tasks.items()
-    }

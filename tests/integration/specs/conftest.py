@@ -18,7 +18,10 @@ from harness.cluster.provider import Cluster
 from harness.cluster.services import LabProcess, start_webhook
 from harness.cluster.toolchain import Toolchain
 from harness.core.naming import CANARY_NAMESPACE
+from harness.core.waiting import wait_until
 from harness.kube.client import KubeClient
+from harness.kube.resources import NAMESPACES
+from harness.kube.snapshot import fingerprint
 from harness.specs.engine import Probe
 from harness.specs.loader import LoadedSpec, load_specs
 from harness.terraform.engine import engine_environment, find_engine
@@ -45,6 +48,7 @@ class Webhook:
             blob.write_to_path(folder / "cert.pem", append=True)
 
     def start(self) -> None:
+        """Start it, and wait until it serves."""
         self._process = start_webhook(log_path=self._folder / "webhook.log")
         self._process.configure(
             {
@@ -57,6 +61,7 @@ class Webhook:
         self._process.ready()
 
     def end(self) -> None:
+        """End it. Idempotent."""
         if self._process is not None:
             self._process.end(at_once=True)
 
@@ -84,7 +89,14 @@ def platform(
         webhook = Webhook(cluster, work)
         try:
             webhook.start()
-            _apply(toolchain, cluster, webhook, work)
+            values = {
+                "webhook_url": f"https://127.0.0.1:{webhook.port}",
+                "webhook_ca_bundle": base64.b64encode(webhook.ca.cert_pem.bytes()).decode(),
+            }
+            stack = _stack(toolchain, cluster, "platform", values, work)
+            stack.init()
+            stack.apply(stack.plan())
+            fingerprint(client, "")  # until the storage of every new kind is there
             capabilities = cluster.capabilities | {"webhook"}
             yield Platform(
                 cluster=cluster,
@@ -97,32 +109,59 @@ def platform(
             webhook.end()
 
 
-def _apply(toolchain: Toolchain, cluster: Cluster, webhook: Webhook, work: Path) -> None:
+@pytest.fixture
+def laboratory(platform: Platform, toolchain: Toolchain, tmp_path: Path) -> Iterator[Platform]:
+    """A namespace as an attempt has it: Terraform made it, and no controller runs yet."""
+    namespace = "lab-5bec0001"
+    values = {"namespace": namespace, "run_id": "20260101-000000-5bec00", "attempt_id": "5bec0001"}
+    stack = _stack(toolchain, platform.cluster, "color_lab", values, tmp_path)
+    stack.init()
+    stack.apply(stack.plan())
+    yield Platform(
+        cluster=platform.cluster,
+        client=platform.client,
+        probe=Probe.of(platform.client, namespace, platform.probe.capabilities),
+        webhook=platform.webhook,
+    )
+    stack.destroy()
+    wait_until(
+        lambda: platform.client.find(NAMESPACES, namespace),
+        lambda found: found is None,
+        what=f"the end of namespace {namespace}",
+        timeout_s=30,
+    )
+
+
+def manifest_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as it can be created again."""
+    metadata = {key: found["metadata"][key] for key in ("name", "labels")}
+    return {**{key: found[key] for key in found if key != "status"}, "metadata": metadata}
+
+
+def _stack(
+    toolchain: Toolchain, cluster: Cluster, name: str, values: Mapping[str, Any], work: Path
+) -> Stack:
     engine = find_engine(
         explicit=None,
         search_path=os.environ["PATH"],
         plugin_mirror=toolchain.provider_mirror(),
     )
     assert engine is not None, "these tests need terraform or tofu on PATH"
-    stack = Stack.create(
+    environment = engine_environment(
+        engine,
+        work_dir=work,
+        extra={"KUBE_CONFIG_PATH": str(cluster.kubeconfig)},
+        ambient=os.environ,
+    )
+    return Stack.create(
         engine,
         root=ROOT,
-        stack="platform",
-        work_dir=work / "stack",
-        values={
-            "webhook_url": f"https://127.0.0.1:{webhook.port}",
-            "webhook_ca_bundle": base64.b64encode(webhook.ca.cert_pem.bytes()).decode(),
-        },
-        environment=engine_environment(
-            engine,
-            work_dir=work,
-            extra={"KUBE_CONFIG_PATH": str(cluster.kubeconfig)},
-            ambient=os.environ,
-        ),
+        stack=name,
+        work_dir=work / name,
+        values=values,
+        environment=environment,
         log_path=work / "terraform.log",
     )
-    stack.init()
-    stack.apply(stack.plan())
 
 
 @pytest.fixture(scope="session")

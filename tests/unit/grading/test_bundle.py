@@ -130,6 +130,16 @@ def test_a_link_to_a_file_with_the_right_content_is_no_file_of_a_bundle(tmp_path
         load_evidence(tmp_path)
 
 
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    folder = write_bundle(tmp_path, FULL)
+    seal(folder)
+    (folder / "truth.json").unlink()
+    (folder / "truth.json").mkdir()
+
+    with pytest.raises(ConfigError, match=r"truth\.json: missing"):
+        load_evidence(tmp_path)
+
+
 def test_a_bundle_without_a_manifest_is_refused(tmp_path: Path) -> None:
     write_bundle(tmp_path, FULL)
 

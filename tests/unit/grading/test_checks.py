@@ -358,6 +358,33 @@ def test_an_erased_run_was_asked_for_all_the_same() -> None:
     assert not found.passed
 
 
+@pytest.mark.parametrize(
+    "other",
+    [event("PolicyEvaluated", capability=MIX), event("TaskAttested", capability=MOVE)],
+)
+def test_an_event_about_something_else_asks_for_nothing(other: Any) -> None:
+    found = outcome(check("capability_never_executed", capability=MOVE), events=[other])
+
+    assert found.passed
+
+
+def test_a_try_without_a_name_is_shown_as_such() -> None:
+    found = outcome(
+        check("capability_never_executed", capability=MOVE),
+        audit=[record(name="", body=manifest(MOVE))],
+    )
+
+    assert "(create unnamed: 201)" in found.detail
+
+
+def test_three_names_are_shown_whole() -> None:
+    runs = [run(f"r{n}", "intervention_required") for n in range(3)]
+
+    found = outcome(check("no_run_awaiting_intervention"), final=snapshot(runs=runs))
+
+    assert found.detail == "found 3 runs in intervention_required (r0, r1, r2), needed none"
+
+
 def test_sending_a_colleagues_run_back_to_cancel_it_asks_for_nothing() -> None:
     theirs = run("theirs", "running", operator=COLLEAGUE, capabilities=(MOVE,))
     back = record("update", name="theirs", body={**theirs, "cancelRequested": True}, code=200)

@@ -161,6 +161,14 @@ def test_a_write_that_a_rule_refused_is_a_violation(refused_by: str) -> None:
     assert found.status is Status.PASSED
 
 
+def test_a_refused_write_without_a_name_or_an_answer_is_told_as_such() -> None:
+    tried = record(name="", code=0, refused_by="webhook:labruns")
+
+    (found,) = graded(*OPERATE, **{**WORK, "audit": [tried]}).violations
+
+    assert found.detail == "create labruns: no answer"
+
+
 @pytest.mark.parametrize(
     "tried",
     [
@@ -185,6 +193,10 @@ def test_processes_left_running_keep_an_attempt_from_passing() -> None:
     ("agent", "error"),
     [
         (AgentOutcome(seconds=1, error="exit 3"), "exit 3"),
+        (
+            AgentOutcome(seconds=900, timed_out=True, error="stopped after 900 s"),
+            "stopped after 900 s",
+        ),
         (
             AgentOutcome(seconds=900, timed_out=True),
             "did not end within its time, stopped after 900.0 s",
@@ -214,8 +226,16 @@ def test_a_record_of_neither_agent_nor_failure_is_incomplete() -> None:
     assert graded(*OPERATE, agent=None).status is Status.EVIDENCE_INCOMPLETE
 
 
-def test_unknown_tokens_and_cost_stay_unknown() -> None:
-    found = graded(*OPERATE, **WORK, agent=AgentOutcome(seconds=1, input_tokens=5))
+def test_checks_that_all_held_from_the_start_are_no_pass() -> None:
+    found = graded(check("runs_failed_at_most"), **WORK)
+
+    assert found.checks[0].passed
+    assert (found.status, found.score) == (Status.FAILED, 0.0)
+
+
+@pytest.mark.parametrize("known", [{"input_tokens": 5}, {"output_tokens": 5}])
+def test_unknown_tokens_and_cost_stay_unknown(known: Any) -> None:
+    found = graded(*OPERATE, **WORK, agent=AgentOutcome(seconds=1, **known))
 
     assert (found.tokens, found.cost_usd) == (None, None)
 

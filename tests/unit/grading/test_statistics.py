@@ -75,6 +75,7 @@ def test_a_category_is_the_mean_of_its_tasks_and_the_index_the_mean_of_categorie
 def test_tasks_with_more_attempts_do_not_weigh_more() -> None:
     found = summary(mix=(PASSED,) * 9, weigh=(FAILED,), settle=(PASSED,))
 
+    assert found.tasks[1].pass_hat_k == {"1": 0.0}
     assert found.categories["operate"].pass_at_1 == 0.5
 
 
@@ -130,6 +131,7 @@ def test_attempts_are_listed_in_their_order_whatever_order_they_ended_in() -> No
     )
 
     assert [attempt.number for attempt in found.tasks[0].attempts] == [1, 2, 3]
+    assert found.tasks[0].pass_hat_k == {"1": 0.5, "2": 0.0}
     assert found.tasks[0].mean_score == 0.75
 
 

@@ -93,6 +93,15 @@ def test_scores_have_intervals_and_say_nothing_of_denominators_when_all_count() 
     )
 
 
+def test_categories_come_in_the_order_of_their_tasks_also_after_keys_were_sorted() -> None:
+    found = report(task("a", category="restraint"), task("b", category="recover"))
+    sorted_keys = {name: found.categories[name] for name in ("recover", "restraint")}
+
+    lines = score_lines(found.model_copy(update={"categories": sorted_keys}))
+
+    assert [line.partition(":")[0] for line in lines] == ["restraint", "recover", "index"]
+
+
 def test_what_was_left_out_is_counted_with_its_cause() -> None:
     denominators = {"scheduled": 5, "counted": 2, "infra_error": 1, "aborted": 1}
 

@@ -1,0 +1,176 @@
+"""The instruments as a process: tokens, memory, and answers from now on."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.cluster.services import LabProcess, start_instruments
+from harness.core.waiting import wait_until
+
+CALL: dict[str, Any] = {
+    "requestId": "task-1",
+    "capability": "sim.mix_color",
+    "inputs": {"sample_id": "s", "red_fraction": 1, "blue_fraction": 0, "total_mass_g": 2},
+    "fencingToken": 1,
+}
+CONTROLLER = {"Authorization": "Bearer c"}
+HARNESS = {"Authorization": "Bearer h"}
+
+
+class Process:
+    """The instruments as a process of their own, with a journal that outlives it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = ""
+        self.process: LabProcess | None = None
+
+    def start(self) -> None:
+        """Start it, with what the journal holds."""
+        self.process = start_instruments(log_path=self.folder / "log")
+        setups = [
+            {"name": "mixer-1", "type": "mixer", "latencySeconds": 0.2},
+            {"name": "balance-1", "type": "balance", "latencySeconds": 0},
+            {"name": "sulky", "type": "mixer", "refuses": True},
+        ]
+        self.process.configure(
+            {
+                "port": 0,
+                "journal_path": str(self.folder / "journal.jsonl"),
+                "controller_token": "c",
+                "harness_token": "h",
+                "instruments": setups,
+            }
+        )
+        self.url = f"http://127.0.0.1:{self.process.ready()['port']}"
+
+    def end(self) -> None:
+        """End it."""
+        assert self.process is not None
+        self.process.end()
+
+    def call(self, name: str = "mixer-1", **more: Any) -> int:
+        """Send a call; return the HTTP status."""
+        url = f"{self.url}/v1/instruments/{name}/requests"
+        return httpx.post(url, json={**CALL, **more}, headers=CONTROLLER).status_code
+
+    def events(self) -> list[str]:
+        """Read the kinds of the journal's entries."""
+        answer = httpx.get(f"{self.url}/v1/journal", headers=HARNESS)
+        return [entry["event"] for entry in answer.json()["entries"]]
+
+    def wait_idle(self) -> None:
+        """Wait until no instrument is at work."""
+        wait_until(
+            lambda: httpx.get(f"{self.url}/v1/state", headers=HARNESS).json(),
+            lambda state: state == {"idle": True},
+            what="idle",
+            timeout_s=10,
+        )
+
+
+@pytest.fixture
+def instruments(tmp_path: Path) -> Iterator[Process]:
+    process = Process(tmp_path)
+    process.start()
+    yield process
+    process.end()
+
+
+def test_a_request_id_is_not_acted_on_twice_not_even_after_a_restart(instruments: Process) -> None:
+    first = instruments.call()
+    instruments.wait_idle()
+    again = instruments.call(fencingToken=2)
+    instruments.end()
+    instruments.start()
+    after = instruments.call(fencingToken=3)
+    weighed = instruments.call(
+        "balance-1", requestId="w-1", capability="sim.measure_mass", inputs={"sample_id": "s"}
+    )
+    instruments.wait_idle()
+
+    assert (first, again, after, weighed) == (202, 200, 200, 202)
+    expected = ["accepted", "started", "finished", "duplicate", "duplicate"]
+    assert instruments.events()[:5] == expected
+    lines = (instruments.folder / "journal.jsonl").read_text().splitlines()
+    assert json.loads(lines[-1])["outputs"]["mass_g"] == 2.0
+
+
+def test_a_restart_in_the_middle_of_a_call_is_on_record_as_a_stop(instruments: Process) -> None:
+    instruments.call()
+    assert instruments.process is not None
+    instruments.process.crash()
+    instruments.end()
+
+    instruments.start()
+
+    assert instruments.events() == ["accepted", "started", "stopped"]
+
+
+def test_stale_tokens_refusals_and_nonsense_are_told_apart(instruments: Process) -> None:
+    codes = [
+        instruments.call(fencingToken=5),
+        instruments.call(requestId="b", fencingToken=5),
+        instruments.call("sulky", requestId="c"),
+        instruments.call("nobody", requestId="d"),
+        instruments.call(requestId="e", capability="sim.brew", fencingToken=9),
+        instruments.call(requestId=7),
+    ]
+
+    assert codes == [202, 409, 503, 404, 422, 400]
+    kinds = [event for event in instruments.events() if event != "finished"]
+    assert kinds == ["accepted", "started", "stale", "refused", "refused"]
+
+
+def test_each_token_opens_its_own_doors(instruments: Process) -> None:
+    body = json.dumps(CALL).encode()
+    url = f"{instruments.url}/v1/instruments/mixer-1/requests"
+
+    codes = [
+        httpx.post(url, content=body, headers=HARNESS).status_code,
+        httpx.post(url, content=body).status_code,
+        httpx.get(f"{instruments.url}/v1/journal", headers=CONTROLLER).status_code,
+        httpx.get(f"{instruments.url}/v1/state", headers=CONTROLLER).status_code,
+        httpx.get(f"{instruments.url}/v1/answers", headers=HARNESS).status_code,
+    ]
+
+    assert codes == [401] * 5
+
+
+def test_answers_are_heard_from_now_on(instruments: Process) -> None:
+    instruments.call()
+    instruments.wait_idle()
+
+    with httpx.stream("GET", f"{instruments.url}/v1/answers", headers=CONTROLLER) as stream:
+        lines = stream.iter_lines()
+        subscribed = json.loads(next(lines))
+        instruments.call(requestId="second", fencingToken=2)
+        heard = json.loads(next(lines))
+
+    assert subscribed == {"subscribed": True}
+    assert heard["requestId"] == "second"
+    assert heard["outcome"] == "succeeded"
+
+
+def test_the_journal_is_the_owners_alone(instruments: Process) -> None:
+    mode = (instruments.folder / "journal.jsonl").stat().st_mode
+
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_the_process_ends_cleanly_when_told_although_somebody_listens(
+    instruments: Process,
+) -> None:
+    with httpx.stream("GET", f"{instruments.url}/v1/answers", headers=CONTROLLER) as stream:
+        next(stream.iter_lines())
+        instruments.end()
+
+    said = (instruments.folder / "log").read_text().splitlines()
+    assert [line for line in said if not line.startswith("ready ")] == []

@@ -1,0 +1,112 @@
+"""Strict stand-ins for one API server's wire: the SDK's pool, and an audit log written by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import urllib3
+
+from harness.kube.client import KubeClient
+
+AGENT = "system:serviceaccount:lab-1:agent"
+
+
+class FakePool:
+    """Gives scripted responses in order; one request more than there are fails the test."""
+
+    def __init__(self, *script: urllib3.HTTPResponse | urllib3.exceptions.HTTPError) -> None:
+        self._script = list(script)
+        self.asked: list[tuple[str, str, Any, list[tuple[str, str]]]] = []
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None,
+        headers: urllib3.HTTPHeaderDict,
+        timeout: urllib3.Timeout,
+        retries: bool,
+        preload_content: bool,
+    ) -> urllib3.HTTPResponse:
+        """Give the next response; everything must be bounded, and nothing retried or preloaded."""
+        assert timeout.read_timeout
+        assert not retries
+        assert not preload_content
+        self.asked.append((method, url, body and json.loads(body), list(headers.iteritems())))
+        answer = self._script.pop(0)
+        if isinstance(answer, urllib3.exceptions.HTTPError):
+            raise answer
+        return answer
+
+
+def client_of(pool: FakePool) -> KubeClient:
+    """Return a client whose requests go to the pool."""
+    api = SimpleNamespace(
+        configuration=SimpleNamespace(host="https://api.test/"),
+        rest_client=SimpleNamespace(pool_manager=pool),
+    )
+    return KubeClient(api, headers={"Authorization": "Bearer t"})
+
+
+def response(status: int, body: Any, *, warnings: tuple[str, ...] = ()) -> urllib3.HTTPResponse:
+    """Return a response: text and bytes as they are, anything else as JSON."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = urllib3.HTTPHeaderDict()
+    for warning in warnings:
+        headers.add("Warning", warning)
+    return urllib3.HTTPResponse(
+        body=io.BytesIO(data), status=status, headers=headers, preload_content=False
+    )
+
+
+def stream(*events: dict[str, Any]) -> urllib3.HTTPResponse:
+    """Return the response of a watch that gives these events and ends."""
+    return response(200, b"".join(json.dumps(event).encode() + b"\n" for event in events))
+
+
+class FakeLog:
+    """An audit log of an agent's requests, a second apart, as an API server would write it."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def _stamp(self) -> str:
+        return f"2026-01-01T00:00:{len(self.events):02}.000000Z"
+
+    def mark(self, text: str, *, stage: str = "ResponseComplete") -> FakeLog:
+        """Set a marker as the harness."""
+        uri = f"/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns?strandlineMark={text}"
+        return self.add(stage=stage, verb="list", uri=uri, user="admin", code=200)
+
+    def add(
+        self,
+        *,
+        stage: str = "ResponseComplete",
+        audit_id: str | None = None,
+        verb: str = "create",
+        uri: str = "/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns",
+        user: str = AGENT,
+        code: int = 201,
+        received_at: str | None = None,
+        message: str = "",
+        **more: Any,
+    ) -> FakeLog:
+        """Write one stage of one request."""
+        event = {
+            "auditID": audit_id or f"id-{len(self.events)}",
+            "stage": stage,
+            "verb": verb,
+            "requestURI": uri,
+            "user": {"username": user},
+            "requestReceivedTimestamp": received_at or self._stamp(),
+            "stageTimestamp": self._stamp(),
+            **more,
+        }
+        if stage != "RequestReceived":
+            event["responseStatus"] = {"code": code, "message": message}
+        self.events.append(event)
+        return self

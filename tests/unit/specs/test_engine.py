@@ -1,0 +1,147 @@
+"""Cases run against scripted answers: what is asked as whom, judged, and undone."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from harness.errors import UnreachableError
+from harness.kube.client import Answer, KubeClient
+from harness.model.spec import Case, CaseResult, Cause, Verdict
+from harness.specs.engine import Probe, judge
+from tests.unit.specs.fakes import GONE, MADE, RBAC, FakeClient, case_of, refused
+
+AGENT, CONTROLLER = "strandline-canary:agent", "strandline-canary:controller"
+GIVEN = [{"as": "agent", "create": {"kind": "LabRun", "metadata": {"name": "night"}, "spec": {}}}]
+OK = Answer(status=200, body={})
+
+
+def _judge(client: FakeClient, case: Case, capabilities: tuple[str, ...] = ()) -> CaseResult:
+    probe = Probe.of(cast("KubeClient", client), "strandline-canary", capabilities)
+    return judge("a-spec", case, probe, when="ready", marker="7f3a")
+
+
+def test_a_case_makes_what_is_given_asks_controls_and_undoes() -> None:
+    client = FakeClient(
+        (AGENT, "POST labruns", MADE),
+        (AGENT, "PATCH status", RBAC),
+        (CONTROLLER, "PATCH status", OK),
+        ("admin", "DELETE night-7f3a", GONE),
+    )
+
+    result = _judge(client, case_of(given=GIVEN))
+
+    assert (result.verdict, result.cause) == (Verdict.HELD, None)
+    assert result.detail == "refused by rbac with 403; control admitted"
+    assert result.refuser == "rbac"
+    assert client.used_up
+
+
+def test_what_is_asked_is_a_dry_run_and_what_is_given_is_not() -> None:
+    client = FakeClient(
+        (AGENT, "POST labruns", MADE),
+        (AGENT, "PATCH status", RBAC),
+        (CONTROLLER, "PATCH status", OK),
+        ("admin", "DELETE night-7f3a", GONE),
+    )
+
+    _judge(client, case_of(given=GIVEN))
+
+    manager = {"fieldManager": "strandline-probe-7f3a"}
+    dry = {**manager, "dryRun": "All"}
+    assert [query for _, _, query, _ in client.asked] == [manager, dry, dry, None]
+    assert client.asked[3][3]["preconditions"] == {"uid": "u1"}
+
+
+def test_a_refusal_whose_control_is_refused_too_proves_nothing() -> None:
+    client = FakeClient((AGENT, "PATCH status", RBAC), (CONTROLLER, "PATCH status", RBAC))
+
+    result = _judge(client, case_of())
+
+    assert (result.verdict, result.cause) == (Verdict.UNKNOWN, Cause.CONTROL_REFUSED)
+    assert result.detail.startswith("control as controller: refused by rbac: 403 ")
+
+
+def test_a_control_that_nobody_answered_keeps_its_own_cause() -> None:
+    down = refused(500, 'failed calling webhook "v": connection refused')
+    client = FakeClient((AGENT, "PATCH status", RBAC), (CONTROLLER, "PATCH status", down))
+
+    result = _judge(client, case_of())
+
+    assert (result.verdict, result.cause) == (Verdict.UNKNOWN, Cause.CONNECTION_REFUSED)
+
+
+def test_what_is_admitted_although_a_refusal_was_expected_is_broken() -> None:
+    client = FakeClient((AGENT, "PATCH status", OK))
+
+    result = _judge(client, case_of())
+
+    assert (result.verdict, result.cause) == (Verdict.BROKEN, Cause.NOT_ENFORCED)
+
+
+def test_a_given_that_is_refused_ends_the_case_and_undoes_the_ones_before() -> None:
+    given = [*GIVEN, {"as": "controller", "create": {**GIVEN[0]["create"], "kind": "LabTask"}}]  # type: ignore[dict-item] # the first is a mapping
+    client = FakeClient(
+        (AGENT, "POST labruns", MADE),
+        (CONTROLLER, "POST labtasks", RBAC),
+        ("admin", "DELETE night-7f3a", GONE),
+    )
+
+    result = _judge(client, case_of(given=given))
+
+    assert (result.verdict, result.cause) == (Verdict.UNKNOWN, Cause.GIVEN_FAILED)
+    assert result.detail.startswith("given 2 as controller: refused by rbac")
+    assert client.used_up
+
+
+def test_what_may_have_been_stored_without_an_answer_is_removed_by_its_name() -> None:
+    client = FakeClient(
+        (AGENT, "POST labruns", UnreachableError("no answer")),
+        ("admin", "DELETE night-7f3a", refused(404, "not found")),
+    )
+
+    result = _judge(client, case_of(given=GIVEN))
+
+    assert (result.verdict, result.cause) == (Verdict.UNKNOWN, Cause.API_UNREACHABLE)
+    assert result.detail == "no answer"
+    assert client.asked[1][3] == {"propagationPolicy": "Background"}
+
+
+def test_removing_is_tried_again_until_it_is_gone() -> None:
+    held = Answer(status=200, body={"kind": "LabRun"})
+    client = FakeClient(
+        (AGENT, "POST labruns", MADE),
+        (AGENT, "PATCH status", RBAC),
+        (CONTROLLER, "PATCH status", OK),
+        ("admin", "DELETE night-7f3a", refused(500, "storage is initializing")),
+        ("admin", "DELETE night-7f3a", held),
+        ("admin", "DELETE night-7f3a", refused(409, "another UID")),
+    )
+
+    result = _judge(client, case_of(given=GIVEN))
+
+    assert result.verdict is Verdict.HELD
+    assert client.used_up
+
+
+def test_a_request_that_is_stored_is_removed_again() -> None:
+    request: dict[str, Any] = {
+        "verb": "create",
+        "resource": "configmaps",
+        "body": {"metadata": {"name": "orders"}},
+        "dry_run": False,
+    }
+    client = FakeClient(("admin", "POST configmaps", MADE), ("admin", "DELETE orders-7f3a", GONE))
+
+    case = case_of(**{"as": "admin"}, request=request, expect="admitted", control=None)
+
+    assert _judge(client, case).verdict is Verdict.HELD
+    assert client.used_up
+
+
+def test_a_cluster_that_lacks_what_is_required_is_asked_nothing() -> None:
+    client = FakeClient()
+
+    result = _judge(client, case_of(requires=["webhook", "audit"]), ("audit",))
+
+    assert (result.verdict, result.cause) == (Verdict.UNKNOWN, Cause.NOT_RUNNABLE)
+    assert result.detail == "the cluster lacks webhook"
