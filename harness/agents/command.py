@@ -1,8 +1,7 @@
 """Agents that are a command: anything with an argv, and the controls that prove a suite.
 
 It owns the run of the process inside its limits and the reading of how it ended; it refuses to know
-what the command does. `bench` builds `CommandAgent` or
-`ControlAgent` and calls `act`.
+what the command does. `bench` builds a `CommandAgent` or a `ControlAgent` and calls `act`.
 """
 
 from __future__ import annotations

@@ -6,19 +6,19 @@ is swept and written down like everything else.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from harness.agents.agent import Agent
 from harness.agents.relay import Relay, endpoint
-from harness.agents.sandbox import Identity, build_workspace
 from harness.bench import ledger, setup
+from harness.bench.acting import act
 from harness.bench.collect import collect, snapshot
+from harness.bench.committing import commit
+from harness.bench.course import Attempted, AttemptPlan, Course
 from harness.bench.freeze import freeze
-from harness.bench.loader import LoadedTask, harness_variables
+from harness.bench.loader import harness_variables
 from harness.bench.platform import verify
 from harness.bench.rundir import AttemptDir, RunJournal
 from harness.bench.session import Session
@@ -33,15 +33,12 @@ from harness.core.naming import (
 )
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import EvidenceGapError, HarnessError
-from harness.grading.bundle import load_evidence, seal
-from harness.grading.scoring import grade
 from harness.kube.audit import mark
 from harness.kube.snapshot import changed, fingerprint
-from harness.model.agent import AgentLimits, AgentOutcome
+from harness.model.agent import AgentLimits
 from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
 from harness.model.results import AttemptResult, to_json
 from harness.model.spec import CaseResult
-from harness.model.suite import Task
 from harness.specs.engine import Probe
 from harness.specs.gate import open_gate
 from harness.specs.running import due, run_specs
@@ -51,55 +48,6 @@ _GATE_TIMEOUT_S = 30.0
 
 #: Seconds that the agent's token lives beyond its act limit.
 _TOKEN_MARGIN_S = 600
-
-#: Lines of a crashed agent's traceback that are kept.
-_TRACE_LINES = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptPlan:
-    """What is to be attempted.
-
-    Attributes:
-        act_seconds: Bound that replaces the task's own when it is shorter; None keeps that.
-    """
-
-    run_id: str
-    task: LoadedTask
-    number: int
-    seed: int
-    act_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempted:
-    """What came of it.
-
-    Attributes:
-        leftovers: What the sweep could not remove.
-        cases: What the safety specs showed on the live cluster.
-        strangers: Objects of others that changed while it ran.
-        interrupted: Whether somebody pressed Ctrl-C.
-    """
-
-    result: AttemptResult
-    leftovers: tuple[str, ...]
-    cases: tuple[CaseResult, ...]
-    strangers: tuple[str, ...]
-    interrupted: bool
-
-
-@dataclass(slots=True, kw_only=True)
-class _Course:
-    """How far an attempt has come."""
-
-    phase: PhaseName = "provision"
-    seconds: dict[PhaseName, float] = field(default_factory=dict)
-    task: Task
-    outcome: AgentOutcome | None = None
-    failure: Failure | None = None
-    interrupted: bool = False
-    after: tuple[CaseResult, ...] = ()
 
 
 class Attempt:
@@ -123,7 +71,7 @@ class Attempt:
         self._perform_setup, self._clock = perform_setup, clock
         self._attempt_id = new_attempt_id()
         self._namespace = attempt_namespace(self._attempt_id)
-        self._course = _Course(task=plan.task.task)
+        self._course = Course(task=plan.task.task)
 
     def run(self) -> Attempted:
         """Go through every phase and return what came of it.
@@ -213,7 +161,17 @@ class Attempt:
         with Relay(*endpoint(session.cluster.server)) as relay:
             with self._phase("act"):
                 mark(session.client, self._namespace, start)
-                course.outcome = self._act(relay, token, world)
+                course.outcome = act(
+                    self._agent,
+                    task=course.task,
+                    variables=plan.task.prompted(world.variables),
+                    limits=self._limits(),
+                    world=world,
+                    relay=relay,
+                    token=token,
+                    bundle=self._bundle,
+                    clock=self._clock,
+                )
             with self._phase("freeze"):
                 freeze(world, relay, token=token, since=since, end=end, clock=self._clock)
         with self._phase("collect"):
@@ -246,29 +204,6 @@ class Attempt:
                 "cases": [to_json(result) for result in report.results],
             },
         )
-
-    def _act(self, relay: Relay, token: str, world: World) -> AgentOutcome:
-        plan, cluster = self._plan, self._session.cluster
-        identity = Identity(
-            server=relay.url, ca_pem=cluster.ca_pem, token=token, namespace=self._namespace
-        )
-        started_s = self._clock.monotonic_s()
-        self._bundle.agent.mkdir(exist_ok=True)
-        with build_workspace(identity, kubectl=self._session.kubectl) as workspace:
-            try:
-                return self._agent.act(
-                    prompt=self._course.task.prompt,
-                    task_id=plan.task.task.id,
-                    variables=plan.task.prompted(world.variables),
-                    workspace=workspace,
-                    agent_dir=self._bundle.agent,
-                    limits=self._limits(),
-                )
-            except Exception as error:  # noqa: BLE001 - whatever an agent can cause is its failure
-                trace = traceback.format_exception(error)[-_TRACE_LINES:]
-                self._bundle.file("agent/crash.txt").write_text("".join(trace))
-                seconds = self._clock.monotonic_s() - started_s
-                return AgentOutcome(error=f"{type(error).__name__}: {error}", seconds=seconds)
 
     def _probe(self) -> Probe:
         session = self._session
@@ -303,7 +238,6 @@ class Attempt:
         return cases, strangers
 
     def _commit(self) -> AttemptResult:
-        """Seal the bundle, grade what it holds and nothing else, and write the result."""
         plan, course = self._plan, self._course
         record = AttemptRecord(
             run_id=plan.run_id,
@@ -319,20 +253,6 @@ class Attempt:
             failure=course.failure,
             seconds=course.seconds,
         )
-        write_json(self._bundle.evidence / "attempt.json", to_json(record))
-        digest = seal(self._bundle.evidence)
-        result = grade_bundle(self._bundle)
+        result, digest = commit(self._bundle, record)
         self._journal.write("committed", attempt=self._attempt_id, evidence_sha256=digest)
         return result
-
-
-def grade_bundle(bundle: AttemptDir) -> AttemptResult:
-    """Grade a bundle from its evidence alone, and write result.json. Idempotent.
-
-    Raises:
-        ConfigError: A file of the evidence is missing or was changed.
-    """
-    evidence, digest = load_evidence(bundle.path)
-    result = grade(evidence, digest)
-    write_json(bundle.result, to_json(result))
-    return result

@@ -118,7 +118,8 @@ def load_suite(layout: Layout, name: str, *, resolve: Resolve) -> LoadedSuite:
     for task_id, task in tasks.items():
         if task.task.id != task_id:
             problem = f"is {task.task.id!r}, expected the folder's name {task_id!r}"
-            raise task.document.error(SuiteError, ("id",), problem)
+            hint = "give the task its folder's name"
+            raise task.document.error(SuiteError, ("id",), problem, hint=hint)
         if task.task.category not in header.categories:
             problem = f"{task.task.category!r} is no category of the suite"
             hint = f"use one of {', '.join(header.categories)}"
@@ -141,7 +142,8 @@ def load_suite(layout: Layout, name: str, *, resolve: Resolve) -> LoadedSuite:
 def _check_header(document: Document, header: SuiteFile, directory: Path) -> None:
     if header.name != directory.name:
         problem = f"is {header.name!r}, expected the folder's name {directory.name!r}"
-        raise document.error(SuiteError, ("name",), problem)
+        hint = "give the suite its folder's name"
+        raise document.error(SuiteError, ("name",), problem, hint=hint)
     for key, values in (("tasks", header.tasks), ("categories", header.categories)):
         for index, value in enumerate(values):
             if value in values[:index]:
@@ -208,11 +210,13 @@ def load_controls(suite: LoadedSuite) -> dict[str, dict[str, ExpectedScore]]:
     document = load_document(suite.directory / "controls.yaml", kind=SuiteError)
     controls = build(_Controls, document, kind=SuiteError).root
     for name, rows in controls.items():
-        if not os.access(suite.control_path(name), os.X_OK):
-            problem = f"no executable {suite.control_path(name)}"
+        path = suite.control_path(name)
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            problem = f"no executable {path}"
             raise document.error(SuiteError, (name,), problem, hint="add it, or remove the control")
         for task_id in [*rows, *suite.tasks]:
             if (task_id in rows) != (task_id in suite.tasks):
                 problem = f"task {task_id!r} is not in both the table and the suite"
-                raise document.error(SuiteError, (name,), problem)
+                hint = "list every task of the suite, and no other"
+                raise document.error(SuiteError, (name,), problem, hint=hint)
     return controls

@@ -9,7 +9,7 @@ import base64
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from harness.specs.engine import Probe
 from harness.specs.gate import GateReport, open_gate
 from harness.specs.loader import LoadedSpec, load_specs
 from harness.specs.running import run_specs
-from harness.terraform.engine import Engine, find_engine
+from harness.terraform.engine import Engine, load_engine
 from harness.terraform.variables import ResolvedVariables, resolve
 
 Say = Callable[[str], None]
@@ -93,18 +93,13 @@ def find_tools(
         environ=environ,
         progress=say,
     )
-    path = toolchain.ensure_terraform()
-    engine = find_engine(explicit=path, search_path="", plugin_mirror=None)
-    if engine is None:  # pragma: no cover - an explicit path gives one or raises
-        raise AssertionError
+    engine = load_engine(toolchain.ensure_terraform(), plugin_mirror=None)
     return Tools(layout=layout, home=home.absolute(), toolchain=toolchain, engine=engine, say=say)
 
 
 def engine_with_provider(tools: Tools) -> Engine:
     """Return the engine with a mirror that has the Kubernetes provider; it is built if need be."""
-    mirror = tools.toolchain.provider_mirror()
-    engine = find_engine(explicit=tools.engine.path, search_path="", plugin_mirror=mirror)
-    return engine or tools.engine
+    return replace(tools.engine, plugin_mirror=tools.toolchain.provider_mirror())
 
 
 @contextmanager

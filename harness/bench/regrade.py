@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.bench.attempt import grade_bundle
+from harness.bench.committing import grade_bundle
 from harness.bench.rundir import open_run_dir
 from harness.bench.runner import build_report
 from harness.core.files import read_lines

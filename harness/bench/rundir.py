@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.core.files import append_line, write_json
+from harness.core.files import append_line, read_json, write_json
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import ConfigError
 
@@ -61,7 +61,8 @@ class RunDir:
         """Return every bundle that is there, sorted by task and number."""
         found = (self.path / "attempts").glob("*/*/evidence")
         paths = sorted(
-            (path.parent for path in found), key=lambda path: (path.parent.name, int(path.name))
+            (path.parent for path in found if path.parent.name.isdecimal()),
+            key=lambda path: (path.parent.name, int(path.name)),
         )
         return tuple(AttemptDir(path=path) for path in paths)
 
@@ -96,4 +97,9 @@ def open_run_dir(path: Path) -> RunDir:
     if not run_dir.run_file.is_file():
         msg = f"{path}: no run.json, expected the folder of a run"
         raise ConfigError(msg, hint="give a folder below runs/")
+    facts = read_json(run_dir.run_file)
+    keys = facts.keys() if isinstance(facts, dict) else set()
+    if missing := sorted({"suite", "specs"} - keys):
+        msg = f"{run_dir.run_file}: no {' and no '.join(missing)}, expected a finished run"
+        raise ConfigError(msg, hint="give a run that came to its end; a validation is none")
     return run_dir

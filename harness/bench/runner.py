@@ -10,7 +10,8 @@ from pathlib import Path
 from harness import __version__
 from harness.agents.agent import Agent
 from harness.bench import setup
-from harness.bench.attempt import Attempt, Attempted, AttemptPlan
+from harness.bench.attempt import Attempt
+from harness.bench.course import Attempted, AttemptPlan
 from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedSuite
 from harness.bench.platform import Tools, open_session
@@ -109,20 +110,17 @@ def run_suite(
     setup.require_runner([task.task for task in chosen], perform_setup)
     run_id = new_run_id(clock.now())
     began_s = clock.monotonic_s()
-    run_dir = create_run_dir(
-        options.runs_dir, run_id, _facts(run_id, loaded, agent, options, tools)
-    )
-    journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
-    journal.write("run_begins", run=run_id)
     seconds: dict[str, float] = {}
+    run_dir: RunDir | None = None
     tally = _Tally()
-    cluster: ClusterReference | None = None
     try:
         with open_session(
             tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
         ) as session:
-            cluster = _cluster_reference(session)
             attempts_s = clock.monotonic_s()
+            facts = _facts(run_id, loaded, agent, options, session)
+            run_dir = create_run_dir(options.runs_dir, run_id, facts)
+            journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
             plans = [
                 AttemptPlan(
                     run_id=run_id,
@@ -135,12 +133,11 @@ def run_suite(
                 for number in range(1, options.repeats + 1)
             ]
             for index, plan in enumerate(plans, 1):
-                bundle = run_dir.attempt(plan.task.task.id, plan.number)
                 attempted = Attempt(
                     session,
                     plan,
                     agent,
-                    bundle=bundle,
+                    bundle=run_dir.attempt(plan.task.task.id, plan.number),
                     journal=journal,
                     say=tools.say,
                     perform_setup=perform_setup,
@@ -150,23 +147,20 @@ def run_suite(
                 tools.say(_progress(index, len(plans), attempted.result))
                 if tally.interrupted:
                     break
-            seconds["attempts"] = round(clock.monotonic_s() - attempts_s, 3)
             ended_s = clock.monotonic_s()
+            seconds["attempts"] = round(ended_s - attempts_s, 3)
         seconds["teardown"] = round(clock.monotonic_s() - ended_s, 3)
     except KeyboardInterrupt:
-        if cluster is None:
-            journal.write("run_ends", run=run_id, interrupted=True)
+        if run_dir is None:
             raise
         tally.interrupted = True
     seconds["total"] = round(clock.monotonic_s() - began_s, 3)
-    facts = {
-        "cluster": to_json(cluster),
+    seen = {
         "seconds": seconds,
         "specs": to_json(_count(tally.cases)),
         "teardown": {"leftovers": tally.leftovers},
     }
-    write_json(run_dir.run_file, {**read_json(run_dir.run_file), **facts})
-    journal.write("run_ends", run=run_id, interrupted=tally.interrupted)
+    write_json(run_dir.run_file, {**read_json(run_dir.run_file), **seen})
     report = build_report(run_dir, tally.results)
     write_reports(report, run_dir.path)
     return Ran(run_dir=run_dir, report=report, interrupted=tally.interrupted)
@@ -197,8 +191,9 @@ def build_report(run_dir: RunDir, results: Sequence[AttemptResult]) -> RunReport
 
 
 def _facts(
-    run_id: str, loaded: LoadedSuite, agent: Agent, options: RunOptions, tools: Tools
+    run_id: str, loaded: LoadedSuite, agent: Agent, options: RunOptions, session: Session
 ) -> dict[str, object]:
+    """Return what run.json says from the start; the rest is added at the end."""
     chosen = loaded.select(options.only)
     scrubbed = ambient_terraform_variables(os.environ)
     notes = [f"isolation: {agent.description.isolation}"]
@@ -213,7 +208,7 @@ def _facts(
         "repeats": options.repeats,
         "seed": options.seed,
         "agent": to_json(agent.description),
-        "engine": {"name": tools.engine.name, "version": tools.engine.version},
+        "cluster": to_json(_cluster_reference(session)),
         "notes": notes,
     }
 

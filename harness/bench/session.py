@@ -82,7 +82,7 @@ def create_stack(
 
 def open_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack:
     """Return a copy that is there, for a sweep."""
-    return Stack.open(
+    return Stack(
         engine,
         work_dir=work_dir,
         environment=stack_environment(engine, cluster, work_dir),

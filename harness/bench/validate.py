@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.agents.command import ControlAgent
-from harness.bench.attempt import Attempt, AttemptPlan
+from harness.bench.attempt import Attempt
+from harness.bench.course import AttemptPlan
 from harness.bench.drawing import attempt_seed
-from harness.bench.loader import LoadedSuite, LoadedTask, load_controls
+from harness.bench.loader import LoadedSuite, load_controls
 from harness.bench.platform import Tools, open_session
 from harness.bench.rundir import RunJournal, create_run_dir
 from harness.bench.runner import RunOptions
@@ -73,10 +74,6 @@ def validate_suite(
     chosen = loaded.select(options.only)
     names = [name for name in table if not controls or name in controls]
     run_id = new_run_id(clock.now())
-    run_dir = create_run_dir(
-        options.runs_dir, run_id, {"run": run_id, "validates": loaded.suite.name}
-    )
-    journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
     rows: list[Row] = []
     leftovers: list[str] = []
     interrupted = False
@@ -84,7 +81,11 @@ def validate_suite(
     with open_session(
         tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
     ) as session:
-        for name, task in _pairs(names, chosen):
+        run_dir = create_run_dir(
+            options.runs_dir, run_id, {"run": run_id, "validates": loaded.suite.name}
+        )
+        journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
+        for name, task in [(name, task) for name in names for task in chosen]:
             attempted = Attempt(
                 session,
                 AttemptPlan(
@@ -134,7 +135,3 @@ def compare(control: str, task: str, expected: ExpectedScore, result: AttemptRes
     if differences and result.error:
         differences.append(f"{result.status}: {result.error}")
     return Row(control=control, task=task, expected=wanted, found=found, why="; ".join(differences))
-
-
-def _pairs(names: Sequence[str], tasks: Sequence[LoadedTask]) -> list[tuple[str, LoadedTask]]:
-    return [(name, task) for name in names for task in tasks]

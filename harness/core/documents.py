@@ -117,7 +117,7 @@ def load_documents(path: Path, *, kind: type[ConfigError] = ConfigError) -> tupl
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         msg = f"{path}: {error.strerror}"
-        raise kind(msg) from error
+        raise kind(msg, hint="check the name in the file that lists it") from error
     except UnicodeDecodeError as error:
         line = bytes(error.object[: error.start]).count(b"\n") + 1
         msg = f"{path}:{line}: byte {error.start} is not UTF-8"

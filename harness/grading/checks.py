@@ -26,7 +26,7 @@ from harness.model.checks import (
 from harness.model.evidence import AuditRecord
 from harness.model.lab import EventType, RunState
 
-#: How many names a detail shows; the reference suite shows three.
+#: How many names a detail shows; the rest are counted, so that it stays one line.
 _SHOWN = 3
 
 #: Characters of a name kept in a detail: a refused request may carry any name at all.

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from harness.model.frozen import Frozen, PositiveFloat
 
-#: Seconds an agent may act when its task says nothing: five times what the reference suite's
-#: slowest task takes a person.
+#: Seconds an agent may act when its task says nothing: five times the 180 s that the slowest task
+#: takes a person.
 DEFAULT_ACT_SECONDS = 900.0
 
 

@@ -1,7 +1,6 @@
 """The closed set of check kinds, one typed model each.
 
-The names and what they hold for are those of the reference suite; what is counted is ours: only
-what the agent did between the markers earns, and a refused try counts against like a done one.
+Only what the agent did between the markers earns, and a refused try counts against like a done one.
 """
 
 from __future__ import annotations

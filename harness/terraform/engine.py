@@ -1,14 +1,13 @@
-"""Which Terraform or OpenTofu runs, and in which environment.
+"""Terraform or OpenTofu as something to run: proved new enough, in an environment of ours.
 
-Finds the binary and proves that it is new enough; builds an environment in which no ambient
-`TF_*` variable and, with a mirror, no ambient CLI configuration has a say. Runs no stack.
+No ambient `TF_*` variable and, with a mirror, no ambient CLI configuration has a say. It neither
+looks for a binary nor runs a stack; `bench` and `stack` use what it returns.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,8 @@ from harness.core.files import write_atomic
 from harness.core.process import run, scrubbed_environment
 from harness.errors import PrerequisiteError
 
-#: Oldest version of each engine, in order of preference on PATH. Terraform 1.7 and OpenTofu 1.8
-#: have the JSON stream and the planned output values that this room reads.
+#: Oldest version of each engine. Terraform 1.7 and OpenTofu 1.8 have the JSON stream and the planned
+#: output values that this room reads.
 MINIMUM_VERSIONS: Mapping[str, tuple[int, int]] = {"terraform": (1, 7), "tofu": (1, 8)}
 
 #: Seconds that `version` may take; it takes 0.05 s, a version manager's shim up to 2 s.
@@ -60,39 +59,19 @@ class Engine:
     plugin_mirror: Path | None
 
 
-def find_engine(
-    *, explicit: Path | None, search_path: str, plugin_mirror: Path | None
-) -> Engine | None:
-    """Return the first engine that is new enough, or None when there is none at all.
+def load_engine(path: Path, *, plugin_mirror: Path | None) -> Engine:
+    """Ask a binary for its version and return it as an engine.
 
     Args:
-        explicit: The one binary to use; nothing else is looked at.
-        search_path: Folders in the form of PATH.
+        path: The binary.
         plugin_mirror: Handed on to the engine.
 
     Raises:
-        PrerequisiteError: `explicit` is not an engine, or every engine found is too old.
+        PrerequisiteError: It is no engine, or too old.
     """
-    if explicit is not None:
-        return _engine(explicit.absolute(), plugin_mirror)
-    too_old: PrerequisiteError | None = None
-    for name in MINIMUM_VERSIONS:
-        found = shutil.which(name, path=search_path)
-        if found is None:
-            continue
-        try:
-            return _engine(Path(found).absolute(), plugin_mirror)
-        except PrerequisiteError as error:
-            too_old = too_old or error
-    if too_old is not None:
-        raise too_old
-    return None
-
-
-def _engine(path: Path, plugin_mirror: Path | None) -> Engine:
     environment = scrubbed_environment({"CHECKPOINT_DISABLE": "1"}, keep=_KEPT)
     finished = run([str(path), "version"], env=environment, timeout_s=_VERSION_TIMEOUT_S)
-    return parse_version(finished.stdout, path=path, plugin_mirror=plugin_mirror)
+    return parse_version(finished.stdout, path=path.absolute(), plugin_mirror=plugin_mirror)
 
 
 def parse_version(text: str, *, path: Path, plugin_mirror: Path | None) -> Engine:

@@ -41,6 +41,19 @@ class Plan:
     replaced: tuple[str, ...]
 
 
+def parse_plan(shown: Mapping[str, Any], *, path: Path, replaced: tuple[str, ...]) -> Plan:
+    """Return a saved plan from what `show -json` says of it. Pure."""
+    declared = shown.get("configuration", {}).get("root_module", {}).get("variables", {})
+    variables = shown.get("variables", {})
+    return Plan(
+        changes=planned_changes(shown.get("resource_changes", ())),
+        values={name: variable.get("value") for name, variable in variables.items()},
+        sensitive=frozenset(n for n, variable in declared.items() if variable.get("sensitive")),
+        path=path,
+        replaced=replaced,
+    )
+
+
 def planned_changes(resource_changes: Sequence[Mapping[str, Any]]) -> tuple[Change, ...]:
     """Read `resource_changes` of a plan's JSON: addresses and actions only, by address. Pure."""
     changes = (

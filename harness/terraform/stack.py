@@ -1,4 +1,4 @@
-"""One private copy of a root module, its state and its var file; the door to python-terraform.
+"""One private copy of a root module, its state and its var file.
 
 Every operation is one process with a time limit, and ends in a value or in a typed outcome. The
 stack knows addresses and actions, never what a resource holds: plan JSON is plain text, secrets
@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from python_terraform import IsFlagged, Terraform
-
 from harness.core.files import PRIVATE_MODE, read_json
 from harness.errors import TerraformError
+from harness.terraform.command_line import command_line
 from harness.terraform.commands import Completed, Limits, Runner
 from harness.terraform.copies import VAR_FILE, find_copy, make_copy
-from harness.terraform.declarations import find_declarations, nearest_hint
+from harness.terraform.declarations import find_declarations
 from harness.terraform.diagnostics import secret_texts
 from harness.terraform.engine import Engine
 from harness.terraform.journal import Journal
@@ -26,27 +25,10 @@ from harness.terraform.outcomes import Change, Outcome, TerraformOutcomeError
 from harness.terraform.plans import (
     Plan,
     is_managed,
-    planned_changes,
+    parse_plan,
     settled_address,
     streamed_changes,
 )
-
-
-def command_line(
-    engine_path: Path, work_dir: Path, command: str, *arguments: str, **options: Any
-) -> list[str]:
-    """Return a command line as python-terraform spells it: no shell, nothing run. Pure.
-
-    Args:
-        engine_path: The binary.
-        work_dir: A folder that holds no state: python-terraform reads one while it is built.
-        command: For example `state push`.
-        arguments: What follows the options.
-        options: Names with underscores; True for a bare flag, a list for a repeated option.
-    """
-    flags = {name: IsFlagged if value is True else value for name, value in options.items()}
-    builder = Terraform(working_dir=str(work_dir), terraform_bin_path=str(engine_path))
-    return list(builder.generate_cmd_string(command, *arguments, **flags))
 
 
 class Stack:
@@ -59,12 +41,14 @@ class Stack:
         work_dir: Path,
         environment: Mapping[str, str],
         log_path: Path,
-        limits: Limits,
+        limits: Limits | None = None,
     ) -> None:
+        """Take up a copy that is there, for example to destroy it after a kill; see `create`."""
         log_path.parent.mkdir(parents=True, exist_ok=True)
-        self._engine, self._limits = engine, limits
+        self._engine, self._limits = engine, limits or Limits()
         self.work_dir = work_dir.absolute()
         self.module_dir = find_copy(self.work_dir)
+        self._lock_timeout = f"{self._limits.lock_s:g}s"
         self._var_file = self.work_dir / VAR_FILE
         self._plan_path = self.work_dir / "saved.tfplan"
         self._journal = Journal(self.module_dir / "journal.jsonl")
@@ -75,7 +59,7 @@ class Stack:
             cwd=self.module_dir,
             log_path=log_path,
             secrets=secret_texts(values[name] for name in sensitive & values.keys()),
-            grace_s=limits.grace_s,
+            grace_s=self._limits.grace_s,
         )
 
     @classmethod
@@ -104,27 +88,8 @@ class Stack:
             limits: Time limits; None takes the defaults.
         """
         make_copy(root, stack, work_dir, values)
-        return cls.open(
-            engine, work_dir=work_dir, environment=environment, log_path=log_path, limits=limits
-        )
-
-    @classmethod
-    def open(
-        cls,
-        engine: Engine,
-        *,
-        work_dir: Path,
-        environment: Mapping[str, str],
-        log_path: Path,
-        limits: Limits | None = None,
-    ) -> Self:
-        """Take up a copy that is there, for example to destroy it after a kill."""
         return cls(
-            engine,
-            work_dir=work_dir,
-            environment=environment,
-            log_path=log_path,
-            limits=limits or Limits(),
+            engine, work_dir=work_dir, environment=environment, log_path=log_path, limits=limits
         )
 
     def init(self) -> None:
@@ -158,15 +123,7 @@ class Stack:
             self._plan_path.unlink(missing_ok=True)
             raise
         self._plan_path.chmod(PRIVATE_MODE)
-        declared = shown.get("configuration", {}).get("root_module", {}).get("variables", {})
-        variables = shown.get("variables", {})
-        return Plan(
-            changes=planned_changes(shown.get("resource_changes", ())),
-            values={name: variable.get("value") for name, variable in variables.items()},
-            sensitive=frozenset(n for n, variable in declared.items() if variable.get("sensitive")),
-            path=self._plan_path,
-            replaced=replaced,
-        )
+        return parse_plan(shown, path=self._plan_path, replaced=replaced)
 
     def apply(self, plan: Plan) -> None:
         """Apply exactly this plan; its file is gone afterwards, whatever happens.
@@ -197,7 +154,7 @@ class Stack:
                 on_line=settle,
                 json=True,
                 input=False,
-                lock_timeout=f"{self._limits.lock_s:g}s",
+                lock_timeout=self._lock_timeout,
             )
         finally:
             plan.path.unlink(missing_ok=True)
@@ -218,7 +175,7 @@ class Stack:
             json=True,
             input=False,
             auto_approve=True,
-            lock_timeout=f"{self._limits.lock_s:g}s",
+            lock_timeout=self._lock_timeout,
             var_file=str(self._var_file),
         )
 
@@ -233,18 +190,6 @@ class Stack:
         self._recover_state()
         shown = self._run("output", timeout_s=self._limits.read_s, json=True)
         return {name: out["value"] for name, out in shown.document("terraform output").items()}
-
-    def output(self, name: str) -> Any:
-        """Return one output.
-
-        Raises:
-            TerraformError: There is none of that name.
-        """
-        outputs = self.outputs()
-        if name not in outputs:
-            msg = f"{self.module_dir}: no output named {name!r}"
-            raise TerraformError(msg, hint=nearest_hint(name, outputs, what="outputs"))
-        return outputs[name]
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -266,7 +211,7 @@ class Stack:
                 "state push",
                 str(errored),
                 timeout_s=self._limits.read_s,
-                lock_timeout=f"{self._limits.lock_s:g}s",
+                lock_timeout=self._lock_timeout,
             )
             errored.unlink()
 
@@ -275,7 +220,7 @@ class Stack:
             "json": True,
             "input": False,
             "detailed_exitcode": True,
-            "lock_timeout": f"{self._limits.lock_s:g}s",
+            "lock_timeout": self._lock_timeout,
             "var_file": str(self._var_file),
         }
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from harness.core.files import PRIVATE_MODE, write_json
 from harness.errors import VariableError
+from harness.terraform.command_line import command_line
 from harness.terraform.commands import run_command
 from harness.terraform.copies import VAR_FILE
 from harness.terraform.declarations import (
@@ -31,7 +32,6 @@ from harness.terraform.diagnostics import secret_texts
 from harness.terraform.engine import Engine, engine_environment
 from harness.terraform.outcomes import Outcome, TerraformOutcomeError
 from harness.terraform.refusals import ASKING_FILE, lost_attributes, refusal
-from harness.terraform.stack import command_line
 
 #: Seconds for one plan of a variable copy; it takes 0.1 s.
 RESOLVE_TIMEOUT_S = 60.0

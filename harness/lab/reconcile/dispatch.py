@@ -26,21 +26,18 @@ from harness.model.lab import (
     TaskState,
 )
 
-#: Seconds that a task waits for an instrument. The reference suite's runtime waits as long.
+#: Seconds that a task waits for an instrument: four times the 30 s that a call may take in the
+#: laboratories of `tf/`, so that it outlives a few that are before it.
 WAIT_LIMIT_S = 120.0
 
-#: Seconds before the first repetition; doubled with each, up to the second value. Source: the
-#: reference suite's runtime.
+#: Seconds before the first repetition; doubled with each, up to the second value, so that an
+#: instrument that fails at once is not asked more than once a second.
 _BACKOFF_S, _BACKOFF_LIMIT_S = 0.05, 1.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Claims:
-    """Which instruments one pass has given away, and which calls occupy one.
-
-    Attributes:
-        taken: Names given away in this pass.
-    """
+    """Which instruments one pass has given away, by name."""
 
     taken: set[str] = field(default_factory=set)
 

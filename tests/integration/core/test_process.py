@@ -290,20 +290,22 @@ def test_a_killed_leash_takes_its_command_with_it(tmp_path: Path) -> None:
 def test_nothing_outlives_a_harness_that_was_killed(tmp_path: Path) -> None:
     path = tmp_path / "pid"
     code = (
+        f"import sys; sys.path.insert(0, {str(Path.cwd())!r})\n"
         "from harness.core.process import run\n"
         f"run(['bash', '-c', 'setsid sleep 300 & echo $! > {path}; wait'],"
         " env={'PATH': '/bin:/usr/bin'}, timeout_s=300)\n"
     )
-    script = (
-        f'cd {Path.cwd()}; {sys.executable} -c "$CODE" & echo $! > {tmp_path / "harness"}; wait'
-    )
-    with Child(["bash", "-c", script], env={**ENV, "CODE": code}):
-        below = _identity(path)
-        harness = _identity(tmp_path / "harness")
+    # Not a Child of ours: its leash would end everything, whether the harness's own does or not.
+    harness = start_detached([sys.executable, "-c", code], env=ENV, log_path=tmp_path / "log")
+    below = _identity(path)
 
-        harness.signal(signal.SIGKILL)
+    os.kill(harness, signal.SIGKILL)
+    os.waitpid(harness, 0)
 
+    try:
         _gone(below, within_s=5)
+    finally:
+        below.signal(signal.SIGKILL)
 
 
 def test_a_process_is_told_from_a_later_one_with_the_same_pid() -> None:

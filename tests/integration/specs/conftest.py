@@ -24,7 +24,7 @@ from harness.kube.resources import NAMESPACES
 from harness.kube.snapshot import fingerprint
 from harness.specs.engine import Probe
 from harness.specs.loader import LoadedSpec, load_specs
-from harness.terraform.engine import engine_environment, find_engine
+from harness.terraform.engine import engine_environment, load_engine
 from harness.terraform.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -141,12 +141,7 @@ def manifest_of(found: Mapping[str, Any]) -> dict[str, Any]:
 def _stack(
     toolchain: Toolchain, cluster: Cluster, name: str, values: Mapping[str, Any], work: Path
 ) -> Stack:
-    engine = find_engine(
-        explicit=None,
-        search_path=os.environ["PATH"],
-        plugin_mirror=toolchain.provider_mirror(),
-    )
-    assert engine is not None, "these tests need terraform or tofu on PATH"
+    engine = load_engine(toolchain.ensure_terraform(), plugin_mirror=toolchain.provider_mirror())
     environment = engine_environment(
         engine,
         work_dir=work,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.terraform.commands import Limits
-from harness.terraform.engine import Engine, engine_environment, find_engine
+from harness.terraform.engine import Engine, engine_environment, load_engine
 from harness.terraform.stack import Stack
 
 MakeStack = Callable[..., Stack]
@@ -18,9 +19,9 @@ MakeStack = Callable[..., Stack]
 
 @pytest.fixture(scope="session")
 def engine() -> Engine:
-    found = find_engine(explicit=None, search_path=os.environ["PATH"], plugin_mirror=None)
-    assert found is not None, "these tests need terraform or tofu on PATH"
-    return found
+    path = shutil.which("terraform") or shutil.which("tofu")
+    assert path is not None, "these tests need terraform or tofu on PATH"
+    return load_engine(Path(path), plugin_mirror=None)
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ from harness.terraform.plans import Plan
 from harness.terraform.stack import Stack
 path, work_dir, environment = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
 engine = Engine(path=Path(path), name="terraform", version="1.11.4", plugin_mirror=None)
-stack = Stack.open(
+stack = Stack(
     engine, work_dir=work_dir, environment=environment, log_path=work_dir / "first.log"
 )
 stack.apply(stack.plan())

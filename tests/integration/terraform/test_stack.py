@@ -114,20 +114,8 @@ def test_a_copy_holds_modules_and_policies_where_the_stack_looks_for_them(
     stack.init()
     stack.apply(stack.plan())
 
-    assert stack.output("policies") == ["no-harm/policy.yaml"]
+    assert stack.outputs()["policies"] == ["no-harm/policy.yaml"]
     assert stack.resources == ("module.echo.terraform_data.said",)
-
-
-def test_a_missing_output_is_an_error_with_the_nearest_name(make_stack: MakeStack) -> None:
-    stack = make_stack(_FILES, _VALUES)
-    stack.init()
-    stack.apply(stack.plan())
-
-    with pytest.raises(TerraformError) as caught:
-        stack.output("cuont")
-
-    assert str(caught.value) == f"{stack.module_dir}: no output named 'cuont'"
-    assert caught.value.hint == "use 'count'"
 
 
 def test_drift_names_addresses_and_actions_only(make_stack: MakeStack) -> None:
@@ -208,7 +196,7 @@ def test_a_second_holder_of_the_state_is_told_who_has_it(
     first = make_stack({"main.tf": _SLOW["main.tf"].replace("sleep 30", "sleep 4")})
     first.init()
     plan = first.plan()
-    second = Stack.open(
+    second = Stack(
         engine,
         work_dir=first.work_dir,
         environment=environment,
@@ -247,7 +235,7 @@ def test_a_destroy_from_a_fresh_start_uses_the_stored_values(
     made.init()
     made.apply(made.plan())
 
-    opened = Stack.open(
+    opened = Stack(
         engine, work_dir=made.work_dir, environment=environment, log_path=tmp_path / "sweep.log"
     )
     opened.destroy()
@@ -292,7 +280,7 @@ def test_a_wrapper_that_prints_first_is_understood(
     wrapper.write_text(f'#!/bin/sh\necho "[command] $1"\nexec {engine.path} "$@"\n')
     wrapper.chmod(0o755)
     wrapped = Engine(path=wrapper, name=engine.name, version=engine.version, plugin_mirror=None)
-    stack = Stack.open(
+    stack = Stack(
         wrapped,
         work_dir=made.work_dir,
         environment={**environment, "TF_LOG": "INFO"},
@@ -302,4 +290,4 @@ def test_a_wrapper_that_prints_first_is_understood(
     stack.init()
     stack.apply(stack.plan())
 
-    assert stack.output("count") == 2
+    assert stack.outputs()["count"] == 2

@@ -161,6 +161,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_document(tmp_path / "task.yaml", kind=SuiteError)
 
     assert str(caught.value) == f"{tmp_path / 'task.yaml'}: No such file or directory"
+    assert caught.value.hint == "check the name in the file that lists it"
 
 
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:

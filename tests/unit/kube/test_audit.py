@@ -249,10 +249,16 @@ def test_what_others_have_in_flight_is_not_the_agents() -> None:
     assert in_flight(log.events, AGENT) == frozenset()
 
 
-def test_a_request_in_flight_is_not_hidden_by_an_ended_one_with_its_audit_id() -> None:
-    log = FakeLog().add(audit_id="same").add(audit_id="same", stage="RequestReceived")
+def test_a_request_in_flight_is_not_hidden_by_another_with_its_audit_id() -> None:
+    first, second = "2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:00.000001Z"
+    log = FakeLog().add(audit_id="same", stage="RequestReceived", received_at=first)
+    log.add(audit_id="same", stage="RequestReceived", received_at=second)
 
+    log.add(audit_id="same", received_at=first)
     assert in_flight(log.events, AGENT) == {"same"}
+
+    log.add(audit_id="same", received_at=second)
+    assert in_flight(log.events, AGENT) == frozenset()
 
 
 def test_a_marker_travels_in_the_url_of_a_harmless_read() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-from harness.terraform.stack import command_line
+from harness.terraform.command_line import command_line
 
 _BIN = Path("/opt/my tools/tofu")
 

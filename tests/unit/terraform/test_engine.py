@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster.toolchain.binaries import BINARIES
+from harness.cluster.toolchain.toolchain import _TERRAFORM
 from harness.errors import PrerequisiteError
 from harness.terraform.engine import (
+    MINIMUM_VERSIONS,
     Engine,
     ambient_terraform_variables,
     engine_environment,
-    find_engine,
+    load_engine,
     parse_version,
 )
 from tests.unit.terraform.fakes import fake_engine_binary
@@ -29,53 +32,43 @@ def _engine(mirror: Path | None) -> Engine:
     )
 
 
-def test_terraform_is_taken_before_opentofu(tmp_path: Path) -> None:
-    fake_engine_binary(tmp_path, "tofu", "OpenTofu v1.9.0")
+def test_a_binary_says_which_engine_and_version_it_is(tmp_path: Path) -> None:
     path = fake_engine_binary(tmp_path, "terraform", "Terraform v1.7.0\non linux_amd64")
 
-    found = find_engine(explicit=None, search_path=str(tmp_path), plugin_mirror=Path("/mirror"))
+    found = load_engine(path, plugin_mirror=Path("/mirror"))
 
     assert found == Engine(
         path=path, name="terraform", version="1.7.0", plugin_mirror=Path("/mirror")
     )
 
 
-def test_a_new_opentofu_is_taken_where_terraform_is_too_old(tmp_path: Path) -> None:
-    path = fake_engine_binary(tmp_path, "tofu", "OpenTofu v1.8.0")
-    fake_engine_binary(tmp_path, "terraform", "Terraform v1.6.6")
+def test_what_the_toolchain_finds_is_new_enough_for_the_engine() -> None:
+    searched = {"terraform": _TERRAFORM.at_least, "tofu": BINARIES["tofu"].at_least}
 
-    found = find_engine(explicit=None, search_path=str(tmp_path), plugin_mirror=None)
-
-    assert found == Engine(path=path, name="tofu", version="1.8.0", plugin_mirror=None)
-
-
-def test_no_engine_at_all_is_none(tmp_path: Path) -> None:
-    assert find_engine(explicit=None, search_path=str(tmp_path), plugin_mirror=None) is None
+    assert searched == MINIMUM_VERSIONS
 
 
 def test_an_engine_that_is_too_old_is_refused_with_what_is_needed(tmp_path: Path) -> None:
     path = fake_engine_binary(tmp_path, "tofu", "OpenTofu v1.7.3")
 
     with pytest.raises(PrerequisiteError) as caught:
-        find_engine(explicit=None, search_path=str(tmp_path), plugin_mirror=None)
+        load_engine(path, plugin_mirror=None)
 
     assert str(caught.value) == f"{path}: OpenTofu 1.7.3 found, 1.8 or later needed"
     assert caught.value.hint == _HINT
 
 
-def test_an_explicit_path_is_used_whatever_is_on_path(tmp_path: Path) -> None:
-    fake_engine_binary(tmp_path, "terraform", "Terraform v1.11.4")
-    path = fake_engine_binary(tmp_path / "own", "my-tofu", "OpenTofu v1.10.0")
+def test_an_engine_under_another_name_is_known_by_what_it_says(tmp_path: Path) -> None:
+    path = fake_engine_binary(tmp_path, "my-tofu", "OpenTofu v1.10.0")
 
-    found = find_engine(explicit=path, search_path=str(tmp_path), plugin_mirror=None)
+    found = load_engine(path, plugin_mirror=None)
 
-    assert found is not None
     assert (found.path, found.name) == (path, "tofu")
 
 
-def test_an_explicit_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PrerequisiteError) as caught:
-        find_engine(explicit=tmp_path / "none", search_path="", plugin_mirror=None)
+        load_engine(tmp_path / "none", plugin_mirror=None)
 
     assert str(caught.value) == f"cannot run '{tmp_path}/none': No such file or directory"
 

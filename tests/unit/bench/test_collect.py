@@ -1,0 +1,140 @@
+"""What changed in what we made, and what each stranded call really did."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from harness.bench.collect import Objects, drift_of, truth_of
+from harness.terraform.outcomes import Change
+
+POLICIES = "labpolicies.lab.strandline.dev"
+BINDINGS = "rolebindings.rbac.authorization.k8s.io"
+TASKS = "labtasks.lab.strandline.dev"
+
+
+def _object(name: str = "one", **more: Any) -> dict[str, Any]:
+    return {
+        "kind": "Any",
+        "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"},
+        "spec": {"a": 1},
+        **more,
+    }
+
+
+def _changed(kind: str, **metadata: Any) -> Objects:
+    item = _object()
+    return {kind: [{**item, "metadata": {**item["metadata"], **metadata}}]}
+
+
+def _objects_of(before: Objects, after: Objects) -> list[str]:
+    found: list[str] = drift_of((), before, after)["objects"]
+    return found
+
+
+def test_nothing_changed_is_no_drift() -> None:
+    before = {POLICIES: [_object()], BINDINGS: [_object()]}
+
+    assert drift_of((), before, deepcopy(before)) == {"terraform": [], "objects": []}
+
+
+def test_a_plans_changes_are_kept_by_address_and_actions_alone() -> None:
+    change = Change(address="kubectl_manifest.policy", actions=("delete", "create"))
+
+    assert drift_of((change,), {}, {})["terraform"] == [
+        {"address": "kubectl_manifest.policy", "actions": ["delete", "create"]}
+    ]
+
+
+def test_each_object_that_differs_is_named_with_what_happened_to_it() -> None:
+    before = {POLICIES: [_object("changed"), _object("gone"), _object("remade"), _object("same")]}
+    remade = _object("remade")
+    remade["metadata"]["uid"] = "another"
+    after = {POLICIES: [_object("changed", spec={"a": 2}), _object("new"), remade, _object("same")]}
+
+    assert _objects_of(before, after) == [
+        f"{POLICIES} changed: changed",
+        f"{POLICIES} gone: deleted",
+        f"{POLICIES} new: created",
+        f"{POLICIES} remade: replaced",
+    ]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"labels": {"a": "b"}},
+        {"annotations": {"a": "b"}},
+        {"finalizers": ["a/b"]},
+        {"ownerReferences": [{"kind": "ConfigMap", "name": "gone"}]},
+        {"deletionTimestamp": "2026-01-01T00:00:00Z"},
+    ],
+    ids=lambda metadata: str(next(iter(metadata))),
+)
+def test_metadata_that_steers_an_object_is_content(metadata: dict[str, Any]) -> None:
+    assert _objects_of({POLICIES: [_object()]}, _changed(POLICIES, **metadata)) == [
+        f"{POLICIES} one: changed"
+    ]
+
+
+@pytest.mark.parametrize("metadata", [{"resourceVersion": "2"}, {"generation": 5}], ids=str)
+def test_what_moves_by_itself_is_no_drift(metadata: dict[str, Any]) -> None:
+    assert _objects_of({POLICIES: [_object()]}, _changed(POLICIES, **metadata)) == []
+    moved = {POLICIES: [_object(status={"state": "held"})]}
+    assert _objects_of({POLICIES: [_object()]}, moved) == []
+
+
+def test_what_agents_are_there_to_make_is_no_drift() -> None:
+    assert _objects_of({}, {"labruns.lab.strandline.dev": [_object()], TASKS: [_object()]}) == []
+
+
+def test_the_agents_own_binding_comes_and_goes_and_another_does_not() -> None:
+    before = {BINDINGS: [_object("agent"), _object("controller")]}
+
+    assert _objects_of(before, {BINDINGS: []}) == [f"{BINDINGS} controller: deleted"]
+
+
+def test_a_kind_of_which_there_was_nothing_can_drift() -> None:
+    assert _objects_of({}, {"configmaps": [_object()]}) == ["configmaps one: created"]
+
+
+def _stranded(state: str = "intervention_required") -> Objects:
+    dispatches = [{"requestId": "uid-1"}, {"requestId": "uid-2"}]
+    return {TASKS: [_object("run-mix", status={"state": state, "dispatches": dispatches})]}
+
+
+@pytest.mark.parametrize(
+    ("events", "truth"),
+    [
+        (["accepted", "started", "finished"], "completed"),
+        (["accepted", "started"], "abandoned"),
+        (["accepted"], "did_not_occur"),
+        ([], "did_not_occur"),
+    ],
+    ids=["finished", "started", "accepted", "nothing"],
+)
+def test_the_journal_says_what_a_stranded_call_did(events: list[str], truth: str) -> None:
+    journal = [{"event": event, "requestId": "uid-2"} for event in events]
+
+    found = truth_of(_stranded(), journal)
+
+    assert found == {
+        "calls": [{"task": "run-mix", "requestId": "uid-2", "truth": truth, "journal": events}]
+    }
+
+
+def test_what_another_call_did_says_nothing_of_this_one() -> None:
+    journal = [{"event": "finished", "requestId": "uid-1"}, {"event": "finished"}]
+
+    assert truth_of(_stranded(), journal)["calls"][0]["truth"] == "did_not_occur"
+
+
+@pytest.mark.parametrize("state", ["planned", "running", "succeeded", "failed"])
+def test_a_task_that_is_not_stranded_has_no_truth_to_find(state: str) -> None:
+    assert truth_of(_stranded(state), []) == {"calls": []}
+
+
+def test_a_task_without_a_status_is_not_stranded() -> None:
+    assert truth_of({TASKS: [_object()]}, []) == {"calls": []}

@@ -1,0 +1,132 @@
+"""What a control scored, held against what it must; and setups that nobody can perform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.bench.setup import PAUSE_POINT, pause_point, require_runner
+from harness.bench.validate import Row, Validated, compare
+from harness.errors import SuiteError
+from harness.model.checks import CheckKind
+from harness.model.evidence import Status
+from harness.model.results import AttemptResult, CheckOutcome
+from harness.model.suite import ExpectedScore, Setup
+from tests.unit.bench.fakes import SuiteFolder
+
+DENIED = CheckKind.POLICY_NEVER_DENIED
+DONE = CheckKind.RUNS_COMPLETED
+
+
+def _result(status: Status, score: float, *failing: CheckKind, **more: Any) -> AttemptResult:
+    checks = [
+        CheckOutcome(
+            kind=kind, description="d", passed=kind not in failing, detail="found", weight=1.0
+        )
+        for kind in (DONE, DENIED)
+    ]
+    fields: dict[str, Any] = {
+        "task_id": "mix",
+        "category": "operate",
+        "number": 1,
+        "seed": 1,
+        "status": status,
+        "score": score,
+        "error": None,
+        "seconds": {},
+        "cost_usd": None,
+        "tokens": None,
+        "checks": tuple(checks),
+        "violations": (),
+        "evidence_sha256": "",
+    }
+    return AttemptResult.model_validate({**fields, **more})
+
+
+def _compare(expected: ExpectedScore, result: AttemptResult) -> Row:
+    return compare("reference", "mix", expected, result)
+
+
+def test_a_control_that_scores_what_it_must_is_ok() -> None:
+    passed = _compare(ExpectedScore(passed=True, score=1.0), _result(Status.PASSED, 1.0))
+    failed = _compare(
+        ExpectedScore(passed=False, score=0.0, failing=(DENIED, DONE)),
+        _result(Status.FAILED, 0.0, DONE, DENIED),
+    )
+
+    assert (passed.ok, passed.why) == (True, "")
+    assert (failed.ok, failed.why) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("expected", "result", "why"),
+    [
+        (
+            ExpectedScore(passed=True, score=0.5),
+            _result(Status.FAILED, 0.5, DENIED),
+            "passed False, expected True; failing ['policy_never_denied'], expected []",
+        ),
+        (
+            ExpectedScore(passed=False, score=0.5, failing=(DENIED,)),
+            _result(Status.FAILED, 0.5, DONE),
+            "failing ['runs_completed'], expected ['policy_never_denied']",
+        ),
+        (
+            ExpectedScore(passed=False, score=0.0),
+            _result(Status.INFRA_ERROR, 0.0, error="no witness", checks=()),
+            "",
+        ),
+        (
+            ExpectedScore(passed=True, score=0.9),
+            _result(Status.AGENT_ERROR, 1.0, error="exit code 3"),
+            "passed False, expected True; score 1.0, expected 0.9; agent_error: exit code 3",
+        ),
+    ],
+    ids=["failed", "for another reason", "without a grade", "agent error"],
+)
+def test_a_control_that_scores_otherwise_says_why(
+    expected: ExpectedScore, result: AttemptResult, why: str
+) -> None:
+    row = _compare(expected, result)
+
+    told = row.why
+    for kind in CheckKind:
+        told = told.replace(repr(kind), repr(str(kind)))
+    assert told == why
+    assert row.ok is (why == "")
+    assert row.found["status"] == str(result.status)
+
+
+def test_a_suite_is_believed_when_every_row_holds_and_nothing_is_left() -> None:
+    good = _compare(ExpectedScore(passed=True, score=1.0), _result(Status.PASSED, 1.0))
+    bad = _compare(ExpectedScore(passed=True, score=1.0), _result(Status.FAILED, 0.0))
+
+    def validated(*rows: Row, leftovers: tuple[str, ...] = ()) -> Validated:
+        return Validated(rows=rows, leftovers=leftovers, interrupted=False)
+
+    assert validated(good).ok
+    assert not validated(good, bad).ok
+    assert not validated().ok
+    assert not validated(good, leftovers=("namespaces lab-1",)).ok
+
+
+def test_a_task_with_a_setup_needs_somebody_to_perform_it(tmp_path: Path) -> None:
+    tasks = SuiteFolder(tmp_path).load().suite.tasks
+
+    require_runner(tasks, lambda _setup, _world: {})
+    require_runner(tasks[:1], None)
+    with pytest.raises(SuiteError) as caught:
+        require_runner(tasks, None)
+
+    assert str(caught.value) == ("task 'settle' has a setup, and there is no runner to perform it")
+
+
+def test_only_a_controller_that_is_to_be_killed_pauses() -> None:
+    killed = Setup(capability="sim.mix_color", interrupt="controller_killed")
+    cancelled = Setup(capability="sim.mix_color", cancel_after_seconds=0.3)
+
+    assert pause_point(killed) == PAUSE_POINT
+    assert pause_point(cancelled) is None
+    assert pause_point(None) is None
