@@ -16,7 +16,6 @@ from harness.model.results import (
     AttemptResult,
     CategoryScore,
     Interval,
-    ReportedAttempt,
     TaskScore,
 )
 from harness.model.suite import Suite, Task
@@ -150,26 +149,9 @@ def _task(task: Task, results: Sequence[AttemptResult], rate: float | None) -> T
         pass_hat_k=pass_hat_k(passed, len(counted)),
         mean_score=_rounded(_mean(result.score for result in counted)),
         reference_seconds=task.reference_seconds,
-        attempts=tuple(_reported(result) for result in sorted(results, key=_by_number)),
-    )
-
-
-def _by_number(result: AttemptResult) -> int:
-    return result.number
-
-
-def _reported(result: AttemptResult) -> ReportedAttempt:
-    return ReportedAttempt(
-        number=result.number,
-        seed=result.seed,
-        status=result.status,
-        score=result.score,
-        error=result.error,
-        seconds=result.seconds,
-        cost_usd=result.cost_usd,
-        tokens=result.tokens,
-        checks=result.checks,
-        violations=result.violations,
+        attempts=tuple(
+            result.reported() for result in sorted(results, key=lambda result: result.number)
+        ),
     )
 
 

@@ -47,17 +47,14 @@ class Tokens(Frozen):
     output: int
 
 
-class AttemptResult(Frozen):
-    """result.json.
+class ReportedAttempt(Frozen):
+    """One attempt in report.json.
 
     Attributes:
         score: Held weight over total weight; 0 when nothing that failed at baseline holds.
         error: Why the agent did not end by itself, or why there is no grade.
-        evidence_sha256: Digest of the bundle's MANIFEST.
     """
 
-    task_id: str
-    category: str
     number: int
     seed: int
     status: Status
@@ -68,7 +65,23 @@ class AttemptResult(Frozen):
     tokens: Tokens | None
     checks: tuple[CheckOutcome, ...]
     violations: tuple[Violation, ...]
+
+
+class AttemptResult(ReportedAttempt):
+    """result.json: what is reported, and what ties it to its task and its evidence.
+
+    Attributes:
+        evidence_sha256: Digest of the bundle's MANIFEST.
+    """
+
+    task_id: str
+    category: str
     evidence_sha256: str
+
+    def reported(self) -> ReportedAttempt:
+        """Return what report.json says of it. Pure."""
+        names = ReportedAttempt.model_fields
+        return ReportedAttempt(**{name: getattr(self, name) for name in names})
 
 
 class Interval(Frozen):
@@ -84,21 +97,6 @@ class CategoryScore(Frozen):
     tasks: int
     pass_at_1: float | None
     interval: Interval | None
-
-
-class ReportedAttempt(Frozen):
-    """One attempt in report.json."""
-
-    number: int
-    seed: int
-    status: Status
-    score: float
-    error: str | None
-    seconds: dict[PhaseName, float]
-    cost_usd: float | None
-    tokens: Tokens | None
-    checks: tuple[CheckOutcome, ...]
-    violations: tuple[Violation, ...]
 
 
 class TaskScore(Frozen):

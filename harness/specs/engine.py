@@ -6,7 +6,7 @@ by the harness itself, whatever happened, within a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from harness.errors import KubeError
@@ -165,20 +165,17 @@ def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> Ca
 
 def _run(case: Case, session: _Session) -> Judgement:
     try:
-        judgement = _guarded(lambda: _judge_steps(case, session))
+        judgement = _judge_steps(case, session)
+    except KubeError as error:  # no answer, or none to discovery: nothing was decided
+        judgement = Judgement(
+            verdict=Verdict.UNKNOWN, detail=error.message, cause=Cause.API_UNREACHABLE
+        )
     finally:
         left = session.undo()
     if left and judgement.held:
         detail = f"held, but left behind {left}"
         return Judgement(verdict=Verdict.UNKNOWN, detail=detail, cause=Cause.LEFT_BEHIND)
     return judgement
-
-
-def _guarded(steps: Callable[[], Judgement]) -> Judgement:
-    try:
-        return steps()
-    except KubeError as error:  # no answer, or none to discovery: nothing was decided
-        return Judgement(verdict=Verdict.UNKNOWN, detail=error.message, cause=Cause.API_UNREACHABLE)
 
 
 def _judge_steps(case: Case, session: _Session) -> Judgement:

@@ -10,7 +10,7 @@ from harness.model.spec import Case, CaseResult, When, Where
 from harness.specs.engine import Probe, judge
 from harness.specs.loader import LoadedSpec
 
-#: Cases at once. The API server answers one in 3 to 5 ms, most of it its own work; for eight clients
+#: Cases at once. An API server answers one in 3 to 5 ms, most of it its own work; for eight clients
 #: it made 404 objects a second on two cores, so 56 cases take well under a second.
 THREADS = 8
 

@@ -1,8 +1,8 @@
 """How a Terraform command line is spelt; the door to python-terraform.
 
-Only its spelling of options is used: its `destroy` sends a flag that Terraform refuses, its failures
-come back as tuples and it has no time limits, so `commands` runs what is built here. Nothing is run
-here. `stack` and `variables` call it.
+Only its spelling of options is used: its `destroy` sends a flag that Terraform refuses, failures
+come back as tuples, and it has no time limits. Nothing is run here: `commands` does that. `stack`
+and `variables` call it.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from harness.core.files import write_atomic
 from harness.core.process import run, scrubbed_environment
 from harness.errors import PrerequisiteError
 
-#: Oldest version of each engine. Terraform 1.7 and OpenTofu 1.8 have the JSON stream and the planned
-#: output values that this room reads.
+#: Oldest version of each engine, as (major, minor): the first that have the JSON stream and the
+#: planned output values that this room reads.
 MINIMUM_VERSIONS: Mapping[str, tuple[int, int]] = {"terraform": (1, 7), "tofu": (1, 8)}
 
 #: Seconds that `version` may take; it takes 0.05 s, a version manager's shim up to 2 s.

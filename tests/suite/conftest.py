@@ -154,7 +154,7 @@ class Provisioned:
     facts: dict[str, Any]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def provisioned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provisioned]:
     desk = Desk(dir=tmp_path_factory.mktemp("desk"))
     try:

@@ -94,8 +94,8 @@ def waits_until(task: LabTask) -> datetime | None:
     return task.status.history[-1].at + timedelta(seconds=WAIT_LIMIT_S)
 
 
-def busy_instruments(observed: Observed) -> dict[str, str]:
-    """Return instrument to the task whose call is in flight on it. Pure."""
+def _busy(observed: Observed) -> dict[str, str]:
+    """Return instrument to the task whose call is in flight on it."""
     found = {}
     for task in observed.tasks:
         call = last_dispatch(task)
@@ -111,7 +111,7 @@ def _free(
     of_type: list[Instrument],
     claims: Claims,
 ) -> Instrument | None:
-    busy = busy_instruments(observed)
+    busy = _busy(observed)
     for one in sorted(of_type, key=lambda one: one.name):
         occupied = busy.get(one.name, task.name) != task.name or one.name in claims.taken
         # Looking is allowed while nobody knows what the instrument did: it is how one finds out.

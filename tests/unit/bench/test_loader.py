@@ -107,11 +107,13 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str | None]] = {
     ),
     "wrong name": (
         "suite", "name: small", "name: large",
-        "suite", ":1: name: is 'large', expected the folder's name 'small'", None,
+        "suite", ":1: name: is 'large', expected the folder's name 'small'",
+        "give the suite its folder's name",
     ),
     "wrong id": (
         "mix/task", "id: mix", "id: settle",
-        "mix/task", ":1: id: is 'settle', expected the folder's name 'mix'", None,
+        "mix/task", ":1: id: is 'settle', expected the folder's name 'mix'",
+        "give the task its folder's name",
     ),
     "unknown category": (
         "mix/task", "operate", "operat",
@@ -271,13 +273,13 @@ def test_controls_say_what_each_must_score_on_each_task(folder: SuiteFolder) -> 
             "  settle: { passed: true, score: 1.0 }\n",
             "",
             ":1: reference: task 'settle' is not in both the table and the suite",
-            None,
+            "list every task of the suite, and no other",
         ),
         (
             "  settle:",
             "  stranger: { passed: true, score: 1.0 }\n  settle:",
             ":1: reference: task 'stranger' is not in both the table and the suite",
-            None,
+            "list every task of the suite, and no other",
         ),
         ("score: 1.0", "scor: 1.0", ":2: reference.mix.scor: unknown key (and 1 more)", None),
         (
