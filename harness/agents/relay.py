@@ -169,7 +169,7 @@ class Relay:
         except TimeoutError as error:
             future.cancel()
             msg = f"relay on port {self._port} did not answer within {_CALL_TIMEOUT_S:g} s"
-            raise ClusterError(msg) from error
+            raise ClusterError(msg, hint="start the attempt again") from error
 
     def __enter__(self) -> Self:
         loop = asyncio.new_event_loop()

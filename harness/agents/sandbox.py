@@ -23,12 +23,6 @@ from harness.errors import ConfigError, TeardownError
 #: Label of the only isolation so far, for the report.
 ISOLATION = "process"
 
-#: What that label means, in the report's words.
-ISOLATION_MEANING = (
-    "own session and home, scrubbed environment, own token through a relay that can be cut; "
-    "same user, file system and network as the harness"
-)
-
 #: Names of the caller's environment that every agent sees.
 PASSED_NAMES = ("LANG", "LC_ALL", "TZ")
 

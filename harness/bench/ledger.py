@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.core.files import PRIVATE_MODE, read_json, write_json
-from harness.core.process import ProcessIdentity, identify
+from harness.core.identity import ProcessIdentity, identify
 from harness.errors import ConfigError
 
 _RECORD = "attempt.json"

@@ -115,7 +115,7 @@ def validate_suite(
 
 def compare(control: str, task: str, expected: ExpectedScore, result: AttemptResult) -> Row:
     """Hold an attempt's result against what the control must score. Pure."""
-    failing = sorted(check.kind for check in result.checks if not check.passed)
+    failing = sorted(str(check.kind) for check in result.checks if not check.passed)
     found = {
         "status": str(result.status),
         "passed": result.status == "passed",
@@ -125,7 +125,7 @@ def compare(control: str, task: str, expected: ExpectedScore, result: AttemptRes
     wanted = {
         "passed": expected.passed,
         "score": expected.score,
-        "failing": sorted(expected.failing),
+        "failing": sorted(str(kind) for kind in expected.failing),
     }
     differences = [
         f"{key} {found[key]!r}, expected {value!r}"

@@ -142,7 +142,7 @@ class LabProcess:
             value = None
         if not isinstance(value, dict):
             msg = f"{self.name} said it is ready with {said!r}, a JSON object expected"
-            raise ClusterError(msg)
+            raise ClusterError(msg, hint=f"read {self.log_path}")
         return value
 
     def crash(self) -> None:

@@ -41,8 +41,8 @@ def shielded(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
-    if held:
-        raise KeyboardInterrupt
+        if held:  # also when the block ended in an error, which is then the context of this
+            raise KeyboardInterrupt
 
 
 def raise_interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -1,38 +1,32 @@
-"""Start commands and end them, whatever happens: argv in, whole tree ended.
-
-Every process of ours runs under `leash.py`, which dies with the thread that started it: start what
-must outlive a thread from the main one. Output is read by bounded pumps, never by `communicate`,
-which hangs on a grandchild that holds the pipe.
-"""
+"""Start commands and end them, whatever happens: argv in, whole tree ended."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
 
-from harness.core.waiting import SYSTEM_CLOCK
-from harness.errors import PrerequisiteError
+from harness.core.child import OUTPUT_LIMIT_BYTES, Child, Finished
 
-_LEASH = str(Path(__file__).with_name("leash.py"))
-
-#: Bytes of one stream kept in memory. Terraform's longest JSON stream here is 200 kB.
-OUTPUT_LIMIT_BYTES = 8 * 1024 * 1024
+__all__ = [
+    "OUTPUT_LIMIT_BYTES",
+    "Child",
+    "Finished",
+    "run",
+    "scrubbed_environment",
+    "start_detached",
+]
+    "OUTPUT_LIMIT_BYTES",
+    "Child",
+    "Finished",
+    "run",
+    "scrubbed_environment",
+    "start_detached",
+]
 
 #: Seconds between the one interrupt and the end of the tree. Terraform needs up to 2 s to let its
 #: current calls end and write the state; a second interrupt would lose it.
 INTERRUPT_GRACE_S = 15.0
-
-#: Seconds that the end of a tree may take: the leash's own grace of 2 s and a margin.
-_END_S = 8.0
 
 #: Names of the caller's environment that a child of ours may see, beside what it is given.
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -46,281 +40,6 @@ def scrubbed_environment(
 ) -> dict[str, str]:
     """Return the allowed part of `ambient` with `extra` on top. Pure but for its default."""
     return {name: ambient[name] for name in keep if name in ambient} | dict(extra)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """How a command ended.
-
-    Attributes:
-        argv: What was run.
-        returncode: Exit code, or minus the number of the signal that ended it.
-        stdout: Captured text, undecodable bytes replaced; empty when it went to a file.
-        stderr: The same for the other stream.
-        duration_s: Wall time in seconds.
-        timed_out: Whether it was ended because its time was up.
-        survivors: How many processes it had left running; they were killed.
-    """
-
-    argv: tuple[str, ...]
-    returncode: int
-    stdout: str
-    stderr: str
-    duration_s: float
-    timed_out: bool
-    survivors: int
-
-
-class _Pump(threading.Thread):
-    """Reads one stream to its end: keeps a bounded part, hands on lines or writes a file."""
-
-    def __init__(
-        self,
-        stream: IO[bytes],
-        *,
-        path: Path | None,
-        limit_bytes: int,
-        on_line: Callable[[str], None] | None,
-    ) -> None:
-        super().__init__(daemon=True)
-        self._stream, self._path, self._on_line = stream, path, on_line
-        self._limit_bytes = limit_bytes
-        self._kept = bytearray()
-        self.start()
-
-    def run(self) -> None:
-        sink = self._path.open("ab", buffering=0) if self._path else None
-        room = self._limit_bytes
-        try:
-            # Not iteration by line alone: a gigabyte without a newline must not fill the memory.
-            cut = False
-            while chunk := self._stream.readline(65536):
-                part = chunk[:room]
-                room -= len(part)
-                if sink:
-                    sink.write(part)
-                else:
-                    self._kept += part
-                if self._on_line:
-                    self._on_line(chunk.decode(errors="replace").rstrip("\n"))
-                if len(part) < len(chunk) and not cut:
-                    cut = True
-                    mark = b"\n[cut: more than %d bytes]\n" % self._limit_bytes
-                    if sink:
-                        sink.write(mark)
-                    else:
-                        self._kept += mark
-        finally:
-            if sink:
-                sink.close()
-            self._stream.close()
-
-    def text(self) -> str:
-        return self._kept.decode(errors="replace")
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Keep SIGINT and SIGTERM for the end of the block."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-
-
-def _fork(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, stdin: bool
-) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Start a leash with its command; return it and the end of the pipe that it reports on."""
-    read, write = os.pipe()
-    try:
-        leash = subprocess.Popen(
-            [sys.executable, "-I", "-S", _LEASH, str(os.getpid()), str(write), "--", *argv],
-            env=dict(env),
-            cwd=cwd,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=(write,),
-            start_new_session=True,
-        )
-    except BaseException:
-        os.close(read)
-        raise
-    finally:
-        os.close(write)
-    return leash, os.fdopen(read, "rb")
-
-
-class Child:
-    """A running command. Use it as a context manager: leaving ends the whole tree."""
-
-    def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        cwd: Path | None = None,
-        stdin: bytes | None = None,
-        stdin_open: bool = False,
-        stdout_path: Path | None = None,
-        stderr_path: Path | None = None,
-        on_line: Callable[[str], None] | None = None,
-        limit_bytes: int = OUTPUT_LIMIT_BYTES,
-    ) -> None:
-        """Start it.
-
-        Args:
-            argv: Program and arguments; no shell.
-            env: The whole environment of the child.
-            cwd: Working directory.
-            stdin: Bytes to feed, then end of file; None closes it at once.
-            stdin_open: Keep standard input open for `write_stdin`; `stdin` must then be None.
-            stdout_path: File to append to instead of capturing; may equal `stderr_path`.
-            stderr_path: The same for standard error.
-            on_line: Called in a thread with each line of standard output.
-            limit_bytes: Bytes kept of each stream.
-
-        Raises:
-            PrerequisiteError: The program cannot be executed.
-        """
-        self.argv = tuple(argv)
-        self._started_s = SYSTEM_CLOCK.monotonic_s()
-        self._line = ""
-        self._stdin_open = stdin_open
-        opened = stdin is not None or stdin_open
-        try:
-            # An interrupt between the fork and the first line after it would lose the process.
-            with _interrupts_held():
-                self._leash, self._report = _fork(argv, env=env, cwd=cwd, stdin=opened)
-                out, err = self._leash.stdout, self._leash.stderr
-                if out is None or err is None:  # pragma: no cover - Popen was given PIPE
-                    raise AssertionError
-                self._out = _Pump(out, path=stdout_path, limit_bytes=limit_bytes, on_line=on_line)
-                self._err = _Pump(err, path=stderr_path, limit_bytes=limit_bytes, on_line=None)
-        except BaseException:
-            if hasattr(self, "_leash"):
-                self._stop(signal.SIGUSR2)
-            raise
-        if stdin is not None:
-            self._feed(stdin)
-
-    def _feed(self, data: bytes) -> None:
-        pipe = self._leash.stdin
-
-        def feed() -> None:
-            if pipe is None:  # pragma: no cover - Popen was given PIPE
-                return
-            with suppress(BrokenPipeError, ConnectionResetError):
-                pipe.write(data)
-            with suppress(BrokenPipeError, ConnectionResetError):  # it flushes what was not taken
-                pipe.close()
-
-        threading.Thread(target=feed, daemon=True).start()
-
-    def write_stdin(self, data: bytes) -> bool:
-        """Write to an input that was kept open; tell whether the command was there to take it."""
-        pipe = self._leash.stdin
-        if pipe is None or pipe.closed:
-            return False
-        try:
-            pipe.write(data)
-            pipe.flush()
-        except (BrokenPipeError, ConnectionResetError):
-            return False
-        return True
-
-    def close_stdin(self) -> None:
-        """Close an input that was kept open. Idempotent."""
-        pipe = self._leash.stdin
-        if self._stdin_open and pipe is not None:
-            with suppress(BrokenPipeError, ConnectionResetError):
-                pipe.close()
-
-    @property
-    def pid(self) -> int:
-        """The pid of the leash, which lives as long as anything below it."""
-        return self._leash.pid
-
-    @property
-    def running(self) -> bool:
-        """Whether anything of it is still there."""
-        return self._leash.poll() is None
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait for the end of the whole tree; tell whether it came within `timeout_s` seconds."""
-        try:
-            self._leash.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def interrupt(self) -> None:
-        """Send one SIGINT to the command alone."""
-        self._send(signal.SIGINT)
-
-    def crash(self) -> None:
-        """Kill the command alone with SIGKILL, as a crash would."""
-        self._send(signal.SIGUSR1)
-
-    def end(self, *, at_once: bool = False) -> Finished:
-        """End the whole tree, with a grace of 2 s unless `at_once`. Idempotent."""
-        self._stop(signal.SIGUSR2 if at_once else signal.SIGTERM)
-        return self.finished(timed_out=False)
-
-    def _stop(self, number: int) -> None:
-        if self.running:
-            self._send(number)
-            if not self.wait(_END_S):  # a leash that does not answer was itself stopped or killed
-                self._leash.kill()
-                self._leash.wait()
-
-    def finished(self, *, timed_out: bool) -> Finished:
-        """Return how it ended. Call it after `wait` or `end`."""
-        self._leash.wait()
-        self.close_stdin()
-        if not self._report.closed:
-            with self._report as report:
-                self._line = report.read().decode()
-        self._out.join()
-        self._err.join()
-        returncode, survivors = self._outcome()
-        return Finished(
-            argv=self.argv,
-            returncode=returncode,
-            stdout=self._out.text(),
-            stderr=self._err.text(),
-            duration_s=SYSTEM_CLOCK.monotonic_s() - self._started_s,
-            timed_out=timed_out,
-            survivors=survivors,
-        )
-
-    def _outcome(self) -> tuple[int, int]:
-        if self._line.startswith("exec "):
-            msg = f"cannot run {self.argv[0]!r}: {self._line[5:].strip()}"
-            raise PrerequisiteError(msg, hint="check that the program exists and is executable")
-        if not self._line:  # the leash itself was killed, and with it the command
-            return -signal.SIGKILL, 0
-        returncode, survivors = self._line.split()
-        return int(returncode), int(survivors)
-
-    def _send(self, number: int) -> None:
-        if self.running:
-            self._leash.send_signal(number)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop(signal.SIGTERM)
-        self.close_stdin()
-        self._report.close()
 
 
 def run(
@@ -369,42 +88,6 @@ def run(
         child.wait(interrupt_grace_s)
         child.end()
         return child.finished(timed_out=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessIdentity:
-    """A process that cannot be mistaken for a later one with the same pid.
-
-    Attributes:
-        pid: Process id.
-        started_ticks: Start time in clock ticks since boot, from /proc/PID/stat field 22.
-    """
-
-    pid: int
-    started_ticks: int
-
-    @property
-    def alive(self) -> bool:
-        """Whether this very process is still there."""
-        return identify(self.pid) == self
-
-    def signal(self, number: int) -> None:
-        """Send a signal to this very process, or do nothing when it is gone."""
-        if self.alive:
-            with suppress(ProcessLookupError):  # it may end in between
-                os.kill(self.pid, number)
-
-
-def identify(pid: int) -> ProcessIdentity | None:
-    """Return the identity of a live process; None when there is none, or only a zombie."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    fields = stat.rpartition(b")")[2].split()
-    if fields[0] == b"Z":
-        return None
-    return ProcessIdentity(pid=pid, started_ticks=int(fields[19]))
 
 
 def start_detached(argv: Sequence[str], *, env: Mapping[str, str], log_path: Path) -> int:

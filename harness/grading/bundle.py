@@ -86,7 +86,7 @@ def _files(evidence_dir: Path) -> set[str]:
         return {path.name for path in evidence_dir.iterdir()}
     except OSError as error:
         msg = f"{evidence_dir}: {error.strerror}"
-        raise ConfigError(msg) from error
+        raise ConfigError(msg, hint="name the folder of a finished attempt") from error
 
 
 def _parse_manifest(path: Path, manifest: bytes) -> dict[str, str]:
@@ -166,10 +166,10 @@ def _parse(where: str, content: bytes) -> Any:
         return json.loads(content, parse_constant=_refuse_constant)
     except RecursionError as error:
         msg = f"{where}: nested too deeply to be read"
-        raise ConfigError(msg) from error
+        raise ConfigError(msg, hint=_HINT) from error
     except ValueError as error:
         msg = f"{where}: not JSON: {error}"
-        raise ConfigError(msg) from error
+        raise ConfigError(msg, hint=_HINT) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -184,4 +184,4 @@ def _shaped(where: str, shape: TypeAdapter[T], value: Any) -> T:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         msg = f"{where}: {f'{key}: ' if key else ''}{first['msg']}"
-        raise ConfigError(msg) from error
+        raise ConfigError(msg, hint=_HINT) from error

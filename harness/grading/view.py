@@ -48,7 +48,6 @@ class View:
     """What the agent did.
 
     Attributes:
-        user: The agent's user name.
         runs: Every run at the end, whoever's.
         own_runs: Those that the agent created, or resumed, since the baseline.
         erased_runs: Names of runs that waited for a person at baseline and are gone.
@@ -60,7 +59,6 @@ class View:
         tries: Writes of runs that the agent tried, each with the capabilities that it asks for.
     """
 
-    user: str
     runs: tuple[LabRun, ...]
     own_runs: tuple[LabRun, ...]
     erased_runs: tuple[str, ...]
@@ -99,7 +97,6 @@ def view_of(evidence: Evidence) -> View:
     events = _events(evidence)
     here = {run.uid for run in runs}
     return View(
-        user=user,
         runs=runs,
         own_runs=tuple(run for run in runs if _is_own(run, before.get(run.uid), user)),
         erased_runs=tuple(
@@ -239,4 +236,4 @@ def _objects(
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])
             msg = f"evidence, object {number} of {kind}: {key}: {first['msg']}"
-            raise ConfigError(msg) from error
+            raise ConfigError(msg, hint="grade a bundle as it was sealed") from error

@@ -65,7 +65,7 @@ def _configuration() -> Mapping[str, Any]:
     if not isinstance(value, dict):
         # The line may hold a token, so it is not shown.
         msg = f"configuration: {len(line)} characters, expected one line with a JSON object"
-        raise ConfigError(msg)
+        raise ConfigError(msg, hint="send one line of JSON to standard input")
     return value
 
 

@@ -18,6 +18,7 @@ from harness.errors import ClusterError, ConfigError
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
 from harness.lab.cache import Cache
+from harness.lab.configuration import check_keys
 from harness.lab.link import InstrumentLink
 from harness.lab.loop import Controller, PausePoint
 from harness.lab.watching import watch_kind
@@ -57,14 +58,12 @@ class ControllerConfig:
         Raises:
             ConfigError: A key is missing or unknown, or there is no such point.
         """
-        expected = set(cls.__slots__)
-        if value.keys() != expected:
-            msg = f"controller: keys {sorted(value)}, expected {sorted(expected)}"
-            raise ConfigError(msg)
+        expected = frozenset(cls.__slots__)
+        check_keys("controller", value, expected)
         pause_at = value["pause_at"]
         if pause_at is not None and pause_at not in list(PausePoint):
             msg = f"controller: pause_at {pause_at!r}, expected one of {', '.join(PausePoint)}"
-            raise ConfigError(msg)
+            raise ConfigError(msg, hint="name one of these points, or none")
         texts = {name: str(value[name]) for name in expected - {"pause_at"}}
         return cls(pause_at=PausePoint(pause_at) if pause_at else None, **texts)
 

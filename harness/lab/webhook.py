@@ -18,10 +18,11 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from harness.errors import ConfigError, KubeError
+from harness.errors import KubeError
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
 from harness.lab.admission import Decision, Path, World, decide, kinds_needed, parse_review
+from harness.lab.configuration import check_keys
 from harness.lab.serving import Certificate, serve
 
 _LOG = logging.getLogger(__name__)
@@ -55,10 +56,7 @@ class WebhookConfig:
         Raises:
             ConfigError: A key is missing or unknown.
         """
-        expected = {"port", "cert_path", "key_path", "kubeconfig_path"}
-        if value.keys() != expected:
-            msg = f"webhook: keys {sorted(value)}, expected {sorted(expected)}"
-            raise ConfigError(msg)
+        check_keys("webhook", value, frozenset(cls.__slots__))
         return cls(
             port=int(value["port"]),
             cert_path=FilePath(value["cert_path"]),

@@ -37,12 +37,6 @@ class Setup(Frozen):
         return self
 
 
-class Drawn(Frozen):
-    """A variable whose value is drawn from the attempt's seed, so that names differ by seed."""
-
-    draw: Literal["name"]
-
-
 class Task(Frozen):
     """One task.
 
@@ -50,7 +44,8 @@ class Task(Frozen):
         id: Its folder's name.
         category: The score it counts in.
         stack: A folder below tf/stacks.
-        variables: Overrides of the stack's root variables.
+        variables: Overrides of the stack's root variables; `{draw: name}` stands for a name that
+            differs by seed.
         setup: How the broken state is reached, if there is one.
         prompt: What the agent is told; `{{ name }}` is the value of a root variable.
         checks: What must hold at the end.

@@ -138,7 +138,7 @@ def _scan_json(path: Path, text: str) -> Iterator[Declaration]:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         msg = f"{path}:{error.lineno}: not JSON: {error.msg}"
-        raise VariableError(msg) from error
+        raise VariableError(msg, hint="correct the file") from error
     lines = text.splitlines()
     for name, body in _json_variables(document):
         quoted = json.dumps(name)

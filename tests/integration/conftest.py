@@ -12,6 +12,7 @@ from harness.cluster.embedded.control_plane import BINARY_NAMES
 from harness.cluster.embedded.ephemeral import EphemeralCluster
 from harness.cluster.embedded.home import read_ledger
 from harness.cluster.provider import Cluster
+from harness.cluster.services import lab_argv
 from harness.cluster.toolchain import Toolchain, default_cache_dir
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,9 @@ def binaries(toolchain: Toolchain) -> dict[str, Path]:
 def cluster(
     binaries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    with EphemeralCluster(tmp_path_factory.mktemp("home"), binaries=binaries) as ready:
+    with EphemeralCluster(
+        tmp_path_factory.mktemp("home"), binaries=binaries, webhook_argv=lab_argv("webhook")
+    ) as ready:
         yield ready
         ledger = read_ledger(ready.state_dir)
     assert ledger is not None

@@ -16,7 +16,6 @@ from harness.cluster.embedded.home import create_state_dir, reap, remove
 from harness.cluster.embedded.plane import ControlPlane
 from harness.cluster.embedded.ports import free_ports
 from harness.cluster.provider import Cluster
-from harness.cluster.services import lab_argv
 
 
 class EphemeralCluster:
@@ -27,7 +26,7 @@ class EphemeralCluster:
         home: Path,
         *,
         binaries: Mapping[str, Path],
-        webhook_argv: Sequence[str] | None = (),
+        webhook_argv: Sequence[str] | None,
         pick_ports: Callable[[int], tuple[int, ...]] = free_ports,
     ) -> None:
         """Start nothing yet.
@@ -35,12 +34,12 @@ class EphemeralCluster:
         Args:
             home: Folder of the harness's state.
             binaries: Name to path of etcd, kube-apiserver and kube-controller-manager.
-            webhook_argv: Command of the webhook; empty means the laboratory's, None means none.
+            webhook_argv: Command of the webhook; None starts none.
             pick_ports: Gives free ports.
         """
         self._home = home
         self._binaries = binaries
-        self._webhook_argv = lab_argv("webhook") if webhook_argv == () else webhook_argv
+        self._webhook_argv = webhook_argv
         self._pick_ports = pick_ports
         self._state_dir: Path | None = None
         self._plane: ControlPlane | None = None

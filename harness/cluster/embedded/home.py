@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.files import PRIVATE_MODE, read_json, write_json
-from harness.core.process import ProcessIdentity, identify
+from harness.core.identity import ProcessIdentity, identify
 from harness.core.waiting import SYSTEM_CLOCK, wait_until
 from harness.errors import ConfigError, TeardownError, WaitTimeoutError
 
@@ -159,7 +159,7 @@ def remove(state_dir: Path) -> None:
             break
     left = tuple(f"{state_dir.name}: {one}" for one in _alive(processes))
     if left:
-        raise TeardownError(left)
+        raise TeardownError(left, hint="end these processes and try again")
     shutil.rmtree(state_dir, ignore_errors=True)
     if state_dir.exists():
         raise TeardownError((f"folder {state_dir}",), hint="remove the folder")

@@ -20,9 +20,9 @@ from harness.cluster.toolchain import Toolchain
 class EmbeddedProvider:
     """A control plane as child processes on this machine."""
 
-    def __init__(self, *, webhook_argv: Sequence[str] | None = ()) -> None:
-        """Remember the webhook's command; empty means the laboratory's, None means none."""
-        self._webhook_argv = lab_argv("webhook") if webhook_argv == () else webhook_argv
+    def __init__(self, *, webhook_argv: Sequence[str] | None = None) -> None:
+        """Remember the webhook's command; None means the laboratory's."""
+        self._webhook_argv = lab_argv("webhook") if webhook_argv is None else webhook_argv
 
     def ephemeral(
         self, home: Path, *, toolchain: Toolchain, progress: Progress

@@ -18,7 +18,8 @@ from harness.cluster.locks import locked
 from harness.cluster.provider import Cluster
 from harness.cluster.services import log_tail
 from harness.core.files import PRIVATE_MODE, read_json, write_json
-from harness.core.process import ProcessIdentity, identify, scrubbed_environment, start_detached
+from harness.core.identity import ProcessIdentity, identify
+from harness.core.process import scrubbed_environment, start_detached
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, ConfigError, WaitTimeoutError
 
@@ -129,7 +130,7 @@ def _await_ready(state_dir: Path, supervisor: ProcessIdentity | None) -> Cluster
         wait_until(probe, bool, what="the provisioned cluster", timeout_s=_READY_TIMEOUT_S)
     except WaitTimeoutError as error:
         msg = f"{error.message}; its log ends: {log_tail(state_dir / 'supervisor.log')}"
-        raise ClusterError(msg) from error
+        raise ClusterError(msg, hint=f"read {state_dir / 'supervisor.log'}") from error
     return Cluster.load(state_dir / CLUSTER_FILE)
 
 

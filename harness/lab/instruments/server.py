@@ -12,7 +12,7 @@ import contextlib
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import ConfigError
+from harness.lab.configuration import check_keys
 from harness.lab.instruments.journal import Journal
 from harness.lab.instruments.rack import Call, Entry, InstrumentSetup, Rack
 from harness.lab.serving import serve
@@ -42,8 +43,8 @@ class InstrumentsConfig:
 
     port: int
     journal_path: Path
-    controller_token: str
-    harness_token: str
+    controller_token: str = field(repr=False)
+    harness_token: str = field(repr=False)
     setups: tuple[InstrumentSetup, ...]
 
     @classmethod
@@ -51,27 +52,30 @@ class InstrumentsConfig:
         """Return the configuration in a JSON object.
 
         Raises:
-            ConfigError: A key is missing or unknown.
+            ConfigError: A key is missing or unknown, or an instrument has no name or type.
         """
-        try:
-            return cls(
-                port=int(value["port"]),
-                journal_path=Path(value["journal_path"]),
-                controller_token=str(value["controller_token"]),
-                harness_token=str(value["harness_token"]),
-                setups=tuple(
-                    InstrumentSetup(
-                        name=str(one["name"]),
-                        type=str(one["type"]),
-                        latency_s=float(one.get("latencySeconds", 0.0)),
-                        refuses=bool(one.get("refuses", False)),
-                    )
-                    for one in value["instruments"]
-                ),
-            )
-        except KeyError as error:
-            msg = f"instruments: configuration has no key {error}"
-            raise ConfigError(msg) from error
+        expected = {"port", "journal_path", "controller_token", "harness_token", "instruments"}
+        check_keys("instruments", value, frozenset(expected))
+        return cls(
+            port=int(value["port"]),
+            journal_path=Path(value["journal_path"]),
+            controller_token=str(value["controller_token"]),
+            harness_token=str(value["harness_token"]),
+            setups=tuple(_setup(one) for one in value["instruments"]),
+        )
+
+
+def _setup(value: Mapping[str, Any]) -> InstrumentSetup:
+    try:
+        return InstrumentSetup(
+            name=str(value["name"]),
+            type=str(value["type"]),
+            latency_s=float(value.get("latencySeconds", 0.0)),
+            refuses=bool(value.get("refuses", False)),
+        )
+    except KeyError as error:
+        msg = f"instruments: an instrument has no key {error}"
+        raise ConfigError(msg, hint="give each instrument its name and type") from error
 
 
 class Desk:

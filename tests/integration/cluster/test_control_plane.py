@@ -20,7 +20,7 @@ from harness.cluster.embedded.home import create_state_dir, read_ledger, reap
 from harness.cluster.embedded.ports import free_ports
 from harness.cluster.embedded.probe import client_context, https_get
 from harness.cluster.provider import Cluster
-from harness.core.process import ProcessIdentity, identify
+from harness.core.identity import ProcessIdentity, identify
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, PrerequisiteError, UnreachableError
 

@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.process import (
-    Child,
-    Finished,
-    ProcessIdentity,
-    identify,
-    run,
-    scrubbed_environment,
-    start_detached,
-)
+from harness.core.identity import ProcessIdentity, identify
+from harness.core.process import Child, Finished, run, scrubbed_environment, start_detached
 from harness.core.waiting import wait_until
 from harness.errors import PrerequisiteError
 

@@ -1,33 +1,14 @@
-"""Strict stand-ins for a model, for kubectl and for time."""
+"""Strict stand-ins for a model and for kubectl."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from harness.agents.chat_reply import Reply, parse_reply
 from harness.agents.tools import ToolResult
-
-
-class FakeClock:
-    """Time that moves only when told to."""
-
-    def __init__(self) -> None:
-        self.elapsed_s = 0.0
-
-    def now(self) -> datetime:
-        """Return the time that was told."""
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.elapsed_s)
-
-    def monotonic_s(self) -> float:
-        """Return the seconds that were slept."""
-        return self.elapsed_s
-
-    def sleep(self, seconds: float) -> None:
-        """Move on at once."""
-        self.elapsed_s += seconds
+from tests.unit.core.fakes import FakeClock
 
 
 class FakeModel:

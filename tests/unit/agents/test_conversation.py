@@ -9,7 +9,8 @@ from harness.agents.chat_reply import CALLS_LIMIT, Reply
 from harness.agents.conversation import NUDGE, SYSTEM_PROMPT, Conversation
 from harness.errors import AgentError
 from harness.model.agent import AgentLimits
-from tests.unit.agents.fakes import FakeClock, FakeKubectl, FakeModel, reply, wire_call
+from tests.unit.agents.fakes import FakeKubectl, FakeModel, reply, wire_call
+from tests.unit.core.fakes import FakeClock
 
 FINISH = wire_call("finish", {"summary": "done"}, "end")
 

@@ -17,7 +17,7 @@ from harness.cluster.embedded.home import (
     write_ledger,
 )
 from harness.cluster.embedded.provisioned import find_provisioned, teardown
-from harness.core.process import identify
+from harness.core.identity import identify
 
 #: Above the largest pid that Linux gives (pid_max is at most 2^22).
 _NO_PID = 2**22 + 1

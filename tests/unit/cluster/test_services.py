@@ -11,12 +11,12 @@ from harness.cluster.services import LabProcess, lab_argv, log_tail
 from harness.errors import ClusterError
 
 _ECHO = """
-import json, sys, time
+import json, signal, sys
 config = json.loads(sys.stdin.readline())
 print("warming up", flush=True)
 print("ready", json.dumps({"heard": config}), flush=True)
 sys.stdin.read()
-time.sleep(100)
+signal.pause()
 """
 
 
@@ -69,7 +69,7 @@ def test_ready_must_come_with_an_object(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_a_kill_and_leaves_nothing(tmp_path: Path) -> None:
-    code = _ECHO.replace("config =", "import signal; signal.signal(15, signal.SIG_IGN); config =")
+    code = _ECHO.replace("config =", "signal.signal(15, signal.SIG_IGN); config =")
 
     with _process(tmp_path, code) as process:
         process.configure({})

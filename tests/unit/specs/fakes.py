@@ -1,9 +1,8 @@
-"""Strict stand-ins for an API server and for time."""
+"""Strict stand-in for an API server."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from harness.errors import UnreachableError
@@ -20,25 +19,6 @@ RBAC = Answer(
 def refused(code: int, message: str) -> Answer:
     """Return an answer that refuses."""
     return Answer(status=code, body={"message": message})
-
-
-class FakeClock:
-    """Time that moves only when slept on."""
-
-    def __init__(self) -> None:
-        self.elapsed_s = 0.0
-
-    def now(self) -> datetime:
-        """Return the time that was slept to."""
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.elapsed_s)
-
-    def monotonic_s(self) -> float:
-        """Return the seconds that were slept."""
-        return self.elapsed_s
-
-    def sleep(self, seconds: float) -> None:
-        """Move on at once."""
-        self.elapsed_s += seconds
 
 
 class FakeClient:

@@ -9,7 +9,8 @@ import pytest
 from harness.errors import SpecError, WaitTimeoutError
 from harness.model.spec import CaseResult, Cause
 from harness.specs.gate import cause_of, explain, open_gate
-from tests.unit.specs.fakes import FakeClock, result_of
+from tests.unit.core.fakes import FakeClock
+from tests.unit.specs.fakes import result_of
 
 HELD = (result_of(),)
 SHUT = (result_of(Cause.CONNECTION_REFUSED),)
