@@ -16,13 +16,6 @@ __all__ = [
     "scrubbed_environment",
     "start_detached",
 ]
-    "OUTPUT_LIMIT_BYTES",
-    "Child",
-    "Finished",
-    "run",
-    "scrubbed_environment",
-    "start_detached",
-]
 
 #: Seconds between the one interrupt and the end of the tree. Terraform needs up to 2 s to let its
 #: current calls end and write the state; a second interrupt would lose it.

@@ -54,8 +54,16 @@ class Resource:
         return "/".join(parts)
 
 
+def _namespaced(group: str, plural: str, kind: str, *, version: str = "v1") -> Resource:
+    return Resource(group=group, version=version, plural=plural, kind=kind)
+
+
+def _cluster_scoped(group: str, plural: str, kind: str) -> Resource:
+    return Resource(group=group, version="v1", plural=plural, kind=kind, namespaced=False)
+
+
 def _lab(plural: str, kind: str) -> Resource:
-    return Resource(group=LAB_GROUP, version=LAB_VERSION, plural=plural, kind=kind)
+    return _namespaced(LAB_GROUP, plural, kind, version=LAB_VERSION)
 
 
 INSTRUMENTS = _lab("instruments", "Instrument")
@@ -77,69 +85,37 @@ LAB_KINDS = (
     LAB_EVENTS,
 )
 
-NAMESPACES = Resource(
-    group="", version="v1", plural="namespaces", kind="Namespace", namespaced=False
-)
-CONFIG_MAPS = Resource(group="", version="v1", plural="configmaps", kind="ConfigMap")
-SERVICE_ACCOUNTS = Resource(group="", version="v1", plural="serviceaccounts", kind="ServiceAccount")
-SECRETS = Resource(group="", version="v1", plural="secrets", kind="Secret")
+_CORE = ""
 _RBAC = "rbac.authorization.k8s.io"
-ROLES = Resource(group=_RBAC, version="v1", plural="roles", kind="Role")
-ROLE_BINDINGS = Resource(group=_RBAC, version="v1", plural="rolebindings", kind="RoleBinding")
-CLUSTER_ROLES = Resource(
-    group=_RBAC, version="v1", plural="clusterroles", kind="ClusterRole", namespaced=False
-)
-CLUSTER_ROLE_BINDINGS = Resource(
-    group=_RBAC,
-    version="v1",
-    plural="clusterrolebindings",
-    kind="ClusterRoleBinding",
-    namespaced=False,
-)
 _ADMISSION = "admissionregistration.k8s.io"
-VALIDATING_POLICIES = Resource(
-    group=_ADMISSION,
-    version="v1",
-    plural="validatingadmissionpolicies",
-    kind="ValidatingAdmissionPolicy",
-    namespaced=False,
+
+NAMESPACES = _cluster_scoped(_CORE, "namespaces", "Namespace")
+CONFIG_MAPS = _namespaced(_CORE, "configmaps", "ConfigMap")
+SERVICE_ACCOUNTS = _namespaced(_CORE, "serviceaccounts", "ServiceAccount")
+SECRETS = _namespaced(_CORE, "secrets", "Secret")
+ROLES = _namespaced(_RBAC, "roles", "Role")
+ROLE_BINDINGS = _namespaced(_RBAC, "rolebindings", "RoleBinding")
+CLUSTER_ROLES = _cluster_scoped(_RBAC, "clusterroles", "ClusterRole")
+CLUSTER_ROLE_BINDINGS = _cluster_scoped(_RBAC, "clusterrolebindings", "ClusterRoleBinding")
+VALIDATING_POLICIES = _cluster_scoped(
+    _ADMISSION, "validatingadmissionpolicies", "ValidatingAdmissionPolicy"
 )
-VALIDATING_POLICY_BINDINGS = Resource(
-    group=_ADMISSION,
-    version="v1",
-    plural="validatingadmissionpolicybindings",
-    kind="ValidatingAdmissionPolicyBinding",
-    namespaced=False,
+VALIDATING_POLICY_BINDINGS = _cluster_scoped(
+    _ADMISSION, "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"
 )
-MUTATING_WEBHOOKS = Resource(
-    group=_ADMISSION,
-    version="v1",
-    plural="mutatingwebhookconfigurations",
-    kind="MutatingWebhookConfiguration",
-    namespaced=False,
+MUTATING_WEBHOOKS = _cluster_scoped(
+    _ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"
 )
-VALIDATING_WEBHOOKS = Resource(
-    group=_ADMISSION,
-    version="v1",
-    plural="validatingwebhookconfigurations",
-    kind="ValidatingWebhookConfiguration",
-    namespaced=False,
+VALIDATING_WEBHOOKS = _cluster_scoped(
+    _ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration"
 )
-CUSTOM_RESOURCE_DEFINITIONS = Resource(
-    group="apiextensions.k8s.io",
-    version="v1",
-    plural="customresourcedefinitions",
-    kind="CustomResourceDefinition",
-    namespaced=False,
+CUSTOM_RESOURCE_DEFINITIONS = _cluster_scoped(
+    "apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition"
 )
 
 #: Asking what oneself may do; cannot be listed, so no discovery of ours finds it.
-SELF_SUBJECT_ACCESS_REVIEWS = Resource(
-    group="authorization.k8s.io",
-    version="v1",
-    plural="selfsubjectaccessreviews",
-    kind="SelfSubjectAccessReview",
-    namespaced=False,
+SELF_SUBJECT_ACCESS_REVIEWS = _cluster_scoped(
+    "authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"
 )
 
 #: Kinds that can be named in a spec without asking the cluster what it has.

@@ -1,34 +1,13 @@
 # A bench without a robot. Its mixers are slow enough for a wait to be dropped while one works;
 # the second mixer is there so that other work can go on while the first is in quarantine.
 
-locals {
-  labels = { "strandline.dev/run" = var.run_id, "strandline.dev/attempt" = var.attempt_id }
-}
+module "lab" {
+  source = "../../modules/lab"
 
-resource "kubectl_manifest" "namespace" {
-  yaml_body = yamlencode({
-    apiVersion = "v1"
-    kind       = "Namespace"
-    metadata   = { name = var.namespace, labels = local.labels }
-  })
-}
+  namespace  = var.namespace
+  run_id     = var.run_id
+  attempt_id = var.attempt_id
 
-module "access" {
-  source     = "../../modules/lab_access"
-  depends_on = [kubectl_manifest.namespace]
-
-  namespace   = var.namespace
-  labels      = local.labels
-  roles       = ["agent", "controller", "previous-operator"]
-  bound_roles = ["controller", "previous-operator"]
-}
-
-module "bench" {
-  source     = "../../modules/lab_bench"
-  depends_on = [kubectl_manifest.namespace]
-
-  namespace = var.namespace
-  labels    = local.labels
   instruments = {
     "mixer-1"       = { type = "mixer", latency_seconds = var.mix_seconds, refuses = var.mixer_refuses }
     "mixer-2"       = { type = "mixer", latency_seconds = var.mix_seconds, refuses = var.mixer_refuses }
