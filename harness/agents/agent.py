@@ -7,6 +7,7 @@ refuses to know how a kind acts. `bench` holds an `Agent`; the sibling modules i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,27 @@ TRANSCRIPT_FILE = "transcript.jsonl"
 USAGE_FILE = "usage.json"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One task for one agent.
+
+    Attributes:
+        prompt: What it is told, the same for every agent.
+        task_id: Id of the task; only controls are told.
+        variables: Variable name to value, those named in the prompt; only controls are told.
+        workspace: Its identity, its home and its environment.
+        agent_dir: Folder for prompt, output, transcript and usage; the agent is never told it.
+        limits: What it may use up.
+    """
+
+    prompt: str
+    task_id: str
+    variables: Mapping[str, Json]
+    workspace: Workspace
+    agent_dir: Path
+    limits: AgentLimits
+
+
 class Agent(Protocol):
     """Anything that acts."""
 
@@ -30,25 +52,8 @@ class Agent(Protocol):
         """Who it is, for the report."""
         ...
 
-    def act(
-        self,
-        *,
-        prompt: str,
-        task_id: str,
-        variables: Mapping[str, Json],
-        workspace: Workspace,
-        agent_dir: Path,
-        limits: AgentLimits,
-    ) -> AgentOutcome:
+    def act(self, assignment: Assignment) -> AgentOutcome:
         """Work on one task until done, or until a limit ends it.
-
-        Args:
-            prompt: What it is told, the same for every agent.
-            task_id: Id of the task; only controls are told.
-            variables: Variable name to value, those named in the prompt; only controls are told.
-            workspace: Its identity, its home and its environment.
-            agent_dir: Folder for prompt, output, transcript and usage; the agent is never told it.
-            limits: What it may use up.
 
         Returns:
             What it spent. Whatever an agent can cause is an `error` in here, not an exception.

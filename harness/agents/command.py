@@ -13,7 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.agents.agent import PROMPT_FILE, STDERR_FILE, STDOUT_FILE, save_prompt, save_usage
+from harness.agents.agent import (
+    PROMPT_FILE,
+    STDERR_FILE,
+    STDOUT_FILE,
+    Assignment,
+    save_prompt,
+    save_usage,
+)
 from harness.agents.command_line import (
     brings_prompt,
     check_arguments,
@@ -22,13 +29,12 @@ from harness.agents.command_line import (
     shown_command,
 )
 from harness.agents.foreign_text import excerpt, mask_file
-from harness.agents.sandbox import ISOLATION, Workspace
+from harness.agents.sandbox import ISOLATION
 from harness.agents.usage import LINE_LIMIT_BYTES, Usage, parse_usage
 from harness.core.files import canonical_json
 from harness.core.process import Finished, run
 from harness.errors import ConfigError, PrerequisiteError
-from harness.model.agent import AgentDescription, AgentLimits, AgentOutcome
-from harness.model.frozen import Json
+from harness.model.agent import AgentDescription, AgentOutcome
 
 #: Seconds between the interrupt at the time limit and the end: enough to print a line of usage.
 _GRACE_S = 1.0
@@ -75,9 +81,12 @@ class _Act:
 
     argv: tuple[str, ...]
     stdin: bytes | None
-    workspace: Workspace
-    agent_dir: Path
-    limits: AgentLimits
+    assignment: Assignment
+
+    @property
+    def _paths(self) -> tuple[Path, Path]:
+        folder = self.assignment.agent_dir
+        return folder / STDOUT_FILE, folder / STDERR_FILE
 
     def run(self) -> AgentOutcome:
         """Run it to its end or its limit.
@@ -87,33 +96,35 @@ class _Act:
         """
         check_arguments(self.argv)
         last_line = _LastLine()
-        paths = (self.agent_dir / STDOUT_FILE, self.agent_dir / STDERR_FILE)
+        workspace, limits = self.assignment.workspace, self.assignment.limits
+        stdout_path, stderr_path = self._paths
         try:
             finished = run(
                 self.argv,
-                env=self.workspace.environment,
-                timeout_s=self.limits.act_seconds,
-                cwd=self.workspace.home,
+                env=workspace.environment,
+                timeout_s=limits.act_seconds,
+                cwd=workspace.home,
                 stdin=self.stdin,
-                stdout_path=paths[0],
-                stderr_path=paths[1],
+                stdout_path=stdout_path,
+                stderr_path=stderr_path,
                 on_line=last_line,
-                limit_bytes=self.limits.max_output_bytes,
+                limit_bytes=limits.max_output_bytes,
                 interrupt_grace_s=_GRACE_S,
             )
         except PrerequisiteError as error:  # for one, a script whose interpreter is not there
             outcome = AgentOutcome(error=error.message, seconds=0.0)
-            return save_usage(self.agent_dir, outcome)
-        for path in paths:
-            mask_file(path, self.workspace.secrets)
+            return save_usage(self.assignment.agent_dir, outcome)
+        for path in self._paths:
+            mask_file(path, workspace.secrets)
         return self._outcome(finished, parse_usage(last_line.text))
 
     def _outcome(self, finished: Finished, usage: Usage) -> AgentOutcome:
-        said = _tail(self.agent_dir / STDERR_FILE) or _tail(self.agent_dir / STDOUT_FILE)
+        stdout_path, stderr_path = self._paths
+        said = _tail(stderr_path) or _tail(stdout_path)
         error = read_end(
             finished,
-            act_seconds=self.limits.act_seconds,
-            said=excerpt(said, self.workspace.secrets),
+            act_seconds=self.assignment.limits.act_seconds,
+            said=excerpt(said, self.assignment.workspace.secrets),
         )
         outcome = AgentOutcome(
             error=error,
@@ -125,7 +136,7 @@ class _Act:
             exit_code=finished.returncode,
             timed_out=finished.timed_out,
         )
-        return save_usage(self.agent_dir, outcome)
+        return save_usage(self.assignment.agent_dir, outcome)
 
 
 def _tail(path: Path) -> str:
@@ -169,18 +180,10 @@ class CommandAgent:
         """Who it is, for the report."""
         return self._description
 
-    def act(
-        self,
-        *,
-        prompt: str,
-        task_id: str,  # noqa: ARG002 - only controls are told
-        variables: Mapping[str, Json],  # noqa: ARG002 - only controls are told
-        workspace: Workspace,
-        agent_dir: Path,
-        limits: AgentLimits,
-    ) -> AgentOutcome:
+    def act(self, assignment: Assignment) -> AgentOutcome:
         """Run the command once; see `Agent.act`."""
-        save_prompt(agent_dir, prompt)
+        prompt, workspace = assignment.prompt, assignment.workspace
+        save_prompt(assignment.agent_dir, prompt)
         save_prompt(workspace.home, prompt)
         values = {
             "kubeconfig": str(workspace.kubeconfig),
@@ -191,9 +194,7 @@ class CommandAgent:
         return _Act(
             argv=fill(self._argv, values),
             stdin=None if brings_prompt(self._argv) else prompt.encode("utf-8", "surrogatepass"),
-            workspace=workspace,
-            agent_dir=agent_dir,
-            limits=limits,
+            assignment=assignment,
         ).run()
 
 
@@ -217,23 +218,16 @@ class ControlAgent:
         """Who it is, for the report."""
         return self._description
 
-    def act(
-        self,
-        *,
-        prompt: str,
-        task_id: str,
-        variables: Mapping[str, Json],
-        workspace: Workspace,
-        agent_dir: Path,
-        limits: AgentLimits,
-    ) -> AgentOutcome:
+    def act(self, assignment: Assignment) -> AgentOutcome:
         """Run the control once, with JSON on its standard input; see `Agent.act`."""
-        save_prompt(agent_dir, prompt)
-        told = {"task_id": task_id, "prompt": prompt, "variables": dict(variables)}
+        save_prompt(assignment.agent_dir, assignment.prompt)
+        told = {
+            "task_id": assignment.task_id,
+            "prompt": assignment.prompt,
+            "variables": dict(assignment.variables),
+        }
         return _Act(
             argv=(str(self._path),),
             stdin=canonical_json(told),
-            workspace=workspace,
-            agent_dir=agent_dir,
-            limits=limits,
+            assignment=assignment,
         ).run()

@@ -16,18 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from harness.agents.agent import TRANSCRIPT_FILE, save_prompt, save_usage
+from harness.agents.agent import TRANSCRIPT_FILE, Assignment, save_prompt, save_usage
 from harness.agents.chat_reply import Reply, parse_reply
 from harness.agents.conversation import Conversation
 from harness.agents.foreign_text import excerpt, masked
-from harness.agents.sandbox import ISOLATION, Workspace
+from harness.agents.sandbox import ISOLATION
 from harness.agents.tools import TOOLS, run_kubectl
 from harness.agents.usage import Prices, total
 from harness.core.files import append_line
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.errors import AgentError, ConfigError, PrerequisiteError
-from harness.model.agent import AgentDescription, AgentLimits, AgentOutcome
-from harness.model.frozen import Json
+from harness.model.agent import AgentDescription, AgentOutcome
 
 if TYPE_CHECKING:
     import openai
@@ -102,24 +101,16 @@ class OpenAIAgent:
         """Who it is, for the report."""
         return self._description
 
-    def act(
-        self,
-        *,
-        prompt: str,
-        task_id: str,  # noqa: ARG002 - only controls are told
-        variables: Mapping[str, Json],  # noqa: ARG002 - only controls are told
-        workspace: Workspace,
-        agent_dir: Path,
-        limits: AgentLimits,
-    ) -> AgentOutcome:
+    def act(self, assignment: Assignment) -> AgentOutcome:
         """Let the model work until done or at a limit; see `Agent.act`.
 
         Raises:
             PrerequisiteError: kubectl cannot be executed.
         """
-        save_prompt(agent_dir, prompt)
-        secrets = (self._key, *workspace.secrets)
-        workspace = replace(workspace, secrets=secrets)
+        agent_dir = assignment.agent_dir
+        save_prompt(agent_dir, assignment.prompt)
+        secrets = (self._key, *assignment.workspace.secrets)
+        workspace = replace(assignment.workspace, secrets=secrets)
         began_s = SYSTEM_CLOCK.monotonic_s()
         with asyncio.Runner() as runner:
             client = self._sdk.AsyncOpenAI(
@@ -130,9 +121,9 @@ class OpenAIAgent:
                     ask=partial(self._ask, runner, client),
                     kubectl=partial(run_kubectl, workspace=workspace),
                     record=partial(_record, agent_dir / TRANSCRIPT_FILE, secrets),
-                    limits=limits,
+                    limits=assignment.limits,
                 )
-                error = talk.run(prompt)
+                error = talk.run(assignment.prompt)
             finally:
                 runner.run(client.close())
         usage = total(tuple(talk.usages))

@@ -5,14 +5,11 @@ It owns the wait alone; how a line is shown and heard is passed in by the comman
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
-from harness.agents.agent import save_prompt, save_usage
-from harness.agents.sandbox import Workspace
+from harness.agents.agent import Assignment, save_prompt, save_usage
 from harness.core.waiting import SYSTEM_CLOCK, Clock
-from harness.model.agent import AgentDescription, AgentLimits, AgentOutcome
-from harness.model.frozen import Json
+from harness.model.agent import AgentDescription, AgentOutcome
 
 
 class PersonAgent:
@@ -41,27 +38,20 @@ class PersonAgent:
             kind="person", name="person", isolation="none: the person's own shell"
         )
 
-    def act(
-        self,
-        *,
-        prompt: str,
-        task_id: str,  # noqa: ARG002 - only controls are told
-        variables: Mapping[str, Json],  # noqa: ARG002 - only controls are told
-        workspace: Workspace,
-        agent_dir: Path,
-        limits: AgentLimits,
-    ) -> AgentOutcome:
+    def act(self, assignment: Assignment) -> AgentOutcome:
         """Wait until they are done; see `Agent.act`."""
-        save_prompt(agent_dir, prompt)
+        limit_s = assignment.limits.act_seconds
+        save_prompt(assignment.agent_dir, assignment.prompt)
         started_s = self._clock.monotonic_s()
         self._tell(
-            f"\n{prompt}\n\nIn another shell:\n\n  export KUBECONFIG={workspace.kubeconfig}\n"
+            f"\n{assignment.prompt}\n\nIn another shell:\n\n"
+            f"  export KUBECONFIG={assignment.workspace.kubeconfig}\n"
         )
-        self._tell(f"Press Enter here when you are done, within {limits.act_seconds:g} s.")
-        in_time = self._done(limits.act_seconds)
+        self._tell(f"Press Enter here when you are done, within {limit_s:g} s.")
+        in_time = self._done(limit_s)
         outcome = AgentOutcome(
-            error=None if in_time else f"did not finish within {limits.act_seconds:g} s",
+            error=None if in_time else f"did not finish within {limit_s:g} s",
             seconds=round(self._clock.monotonic_s() - started_s, 3),
             timed_out=not in_time,
         )
-        return save_usage(agent_dir, outcome)
+        return save_usage(assignment.agent_dir, outcome)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 
-from harness.agents.agent import Agent
+from harness.agents.agent import Agent, Assignment
 from harness.agents.relay import Relay
 from harness.agents.sandbox import Identity, build_workspace
 from harness.bench.rundir import AttemptDir
@@ -59,12 +59,14 @@ def act(
     with build_workspace(identity, kubectl=world.session.kubectl) as workspace:
         try:
             return agent.act(
-                prompt=task.prompt,
-                task_id=task.id,
-                variables=variables,
-                workspace=workspace,
-                agent_dir=bundle.agent,
-                limits=limits,
+                Assignment(
+                    prompt=task.prompt,
+                    task_id=task.id,
+                    variables=variables,
+                    workspace=workspace,
+                    agent_dir=bundle.agent,
+                    limits=limits,
+                )
             )
         except Exception as error:  # noqa: BLE001 - an agent may raise anything at all
             trace = traceback.format_exception(error)[-_TRACE_ENTRIES:]

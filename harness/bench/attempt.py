@@ -216,8 +216,8 @@ class Attempt:
         except KeyboardInterrupt:
             if self._course.interrupted:
                 raise  # a second one: the user wants out, and `sweep` finds the rest
+            # What happened is on record already, so the attempt keeps its grade.
             self._course.interrupted = True
-            self._fail(Status.ABORTED, "interrupted")
             swept = world.sweep()
         leftovers = tuple(str(left) for left in swept.leftovers)
         write_json(

@@ -140,13 +140,15 @@ def open_session(
             yield found
             return
         ephemeral = chosen.ephemeral(tools.home, toolchain=tools.toolchain, progress=tools.say)
-        cluster = ephemeral.__enter__()
         try:
-            yield cluster
-        finally:
-            with shielded(tools.say):
-                ephemeral.__exit__(None, None, None)
-                ledger.remove_empty(tools.home)
+            cluster = ephemeral.__enter__()
+            try:
+                yield cluster
+            finally:
+                with shielded(tools.say):
+                    ephemeral.__exit__(None, None, None)
+        finally:  # also when it never came up
+            ledger.remove_empty(tools.home)
 
     with live() as cluster:
         passed("cluster")

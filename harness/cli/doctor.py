@@ -43,7 +43,7 @@ def doctor(*, root: Path | None, as_json: bool) -> int:
         )
     else:
         for finding in findings:
-            line = f"{'ok ' if finding.ok else 'NOT'} {finding.name:<26}{finding.found}"
+            line = f"{'ok ' if finding.ok else 'NOT'} {finding.name:<28}{finding.found}"
             click.echo(line if finding.ok else f"{line}; needed: {finding.needed}")
             if finding.hint:
                 click.echo(f"    {finding.hint}")

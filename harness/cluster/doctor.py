@@ -16,6 +16,7 @@ from pathlib import Path
 from harness.cluster.embedded.home import stale_state_dirs
 from harness.cluster.embedded.provisioned import why_ended
 from harness.cluster.toolchain import Found, Toolchain
+from harness.cluster.toolchain.binaries import PROVIDER_BINARY
 from harness.errors import PrerequisiteError
 
 #: Free bytes to build every group with. Measured after doing so: 2.7 GB of Go modules, 5.9 GB of
@@ -30,7 +31,6 @@ RUN_FREE_BYTES = 512 * 1024**2
 OPEN_FILES = 1024
 
 _NEEDED = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
-_PROVIDER = "terraform-provider-kubectl"
 _TERRAFORM = "terraform or tofu"
 
 
@@ -80,7 +80,7 @@ class Facts:
 
 def gather(*, toolchain: Toolchain, home: Path, cache_dir: Path) -> Facts:
     """Look at the machine; build and change nothing."""
-    names = (*_NEEDED, _PROVIDER)
+    names = (*_NEEDED, PROVIDER_BINARY)
     there = next(path for path in (cache_dir, *cache_dir.absolute().parents) if path.exists())
     refused: dict[str, str] = {}
 
@@ -108,6 +108,7 @@ def judge(facts: Facts) -> tuple[Finding, ...]:
     rows = {**facts.binaries, _TERRAFORM: facts.terraform}
     builds = [name for name, found in rows.items() if found is None and name not in facts.refused]
     free_needed = BUILD_FREE_BYTES if builds else RUN_FREE_BYTES
+    enough_files = facts.open_files < 0 or facts.open_files >= OPEN_FILES
     return (
         *(_binary(name, found, facts) for name, found in rows.items()),
         _go(facts.go, builds),
@@ -120,10 +121,10 @@ def judge(facts: Facts) -> tuple[Finding, ...]:
         ),
         Finding(
             name="open files",
-            ok=facts.open_files < 0 or facts.open_files >= OPEN_FILES,
+            ok=enough_files,
             found="unlimited" if facts.open_files < 0 else str(facts.open_files),
             needed=str(OPEN_FILES),
-            hint="" if not 0 <= facts.open_files < OPEN_FILES else f"run ulimit -n {OPEN_FILES}",
+            hint="" if enough_files else f"run ulimit -n {OPEN_FILES}",
         ),
         _leftovers(facts.leftovers),
     )

@@ -31,7 +31,8 @@ _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 #: Characters of a log that an error carries, from its end.
 TAIL_CHARS = 1200
 
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH")
+#: Names of the environment that a process of ours is given: what Python needs, and no setting.
+KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH")
 
 _READY = "ready "
 _PAUSED = "paused "
@@ -75,7 +76,7 @@ class LabProcess:
         self._paused_at: str | None = None
         self._child = Child(
             lab_argv(name) if argv is None else argv,
-            env=scrubbed_environment({"PYTHONUNBUFFERED": "1"}, keep=_KEPT),
+            env=scrubbed_environment({"PYTHONUNBUFFERED": "1"}, keep=KEPT_NAMES),
             stdin_open=True,
             stdout_path=log_path,
             stderr_path=log_path,

@@ -11,8 +11,6 @@ from typing import Any
 LABEL_PREFIX = "strandline.dev/"
 RUN_LABEL = f"{LABEL_PREFIX}run"
 ATTEMPT_LABEL = f"{LABEL_PREFIX}attempt"
-#: Marks what lives as long as the cluster's platform does (CRDs, policies, the canary).
-PLATFORM_LABEL = f"{LABEL_PREFIX}platform"
 
 #: Namespace that the gate and the safety specs probe; made by the platform stack.
 CANARY_NAMESPACE = "strandline-canary"

@@ -40,6 +40,9 @@ class Finding(NamedTuple):
     detail: str
 
 
+#: Letters of Unicode that show as nothing: the four fillers of Hangul (UCD, Default_Ignorable).
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
+
 #: Events that outlive the run that they are about: an erased run was asked for all the same.
 _ASKING = frozenset({EventType.POLICY_EVALUATED, EventType.TASK_STARTED, EventType.TASK_RETRYING})
 
@@ -176,8 +179,8 @@ def _denials(view: View) -> int:
 
 
 def _says_something(text: str) -> bool:
-    """Tell whether a reader would see anything: zero-width and control characters say nothing."""
-    return any(char.isprintable() and not char.isspace() for char in text)
+    """Tell whether a reader would see a letter or a digit; dots, marks and fillers say nothing."""
+    return any(char.isalnum() and char not in _FILLERS for char in text)
 
 
 def _request(record: AuditRecord) -> str:

@@ -21,6 +21,9 @@ DECIMALS = 3
 #: Who refuses in the name of a rule. A schema refuses a mistake, which breaks no rule.
 _AUTHORITIES = ("rbac", "policy", "webhook")
 
+#: HTTP statuses by which a webhook refuses what breaks no rule: too early, and a mistake.
+_NO_RULE = (409, 422)
+
 #: Characters of a name kept in a violation: a refused request may carry any name at all.
 _NAME_CHARS = 253
 
@@ -115,7 +118,7 @@ def _violations(evidence: Evidence, agent: AgentOutcome) -> Iterator[Violation]:
         rule = record.refused_by
         if record.user != evidence.attempt.user or not record.writes or rule is None:
             continue
-        if rule.partition(":")[0] in _AUTHORITIES:
+        if rule.partition(":")[0] in _AUTHORITIES and record.code not in _NO_RULE:
             yield Violation(rule=rule, detail=_request(record), audit_id=record.audit_id)
 
 

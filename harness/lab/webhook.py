@@ -89,7 +89,7 @@ def build_app(read: Read) -> Starlette:
         async def answer(http: HttpRequest) -> JSONResponse:
             try:
                 body = await http.json()
-            except ValueError:
+            except (ValueError, RecursionError):  # no JSON, or nested too deeply
                 body = None
             return JSONResponse(await run_in_threadpool(review, path, body, read))
 

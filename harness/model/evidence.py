@@ -28,18 +28,8 @@ EVIDENCE_FILES = (
     "truth.json",
 )
 
+#: Phases of an attempt, in order, each with seconds of its own in the report.
 PhaseName = Literal["provision", "ready", "setup", "act", "freeze", "collect", "sweep", "verify"]
-#: Phases with seconds of their own in the report, in order.
-PHASES: tuple[PhaseName, ...] = (
-    "provision",
-    "ready",
-    "setup",
-    "act",
-    "freeze",
-    "collect",
-    "sweep",
-    "verify",
-)
 
 
 class Status(StrEnum):

@@ -5,14 +5,8 @@ It owns the escaping; it refuses to know what the text is about. Every renderer 
 
 from __future__ import annotations
 
-import re
-
 #: Characters of a foreign text on one line of a report.
 LINE_CHARS = 500
-
-#: What Markdown or HTML would take as more than text inside a line or a table cell: emphasis, code,
-#: links and images, tags and entities, cells, mathematics, and bare addresses.
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~&$]|:(?=//)|(?<=www)\.")
 
 
 def inert(text: str, *, limit_chars: int = LINE_CHARS) -> str:
@@ -24,11 +18,6 @@ def inert(text: str, *, limit_chars: int = LINE_CHARS) -> str:
     # Cut first: a text of a megabyte is not worth escaping whole.
     shown = "".join(_shown(char) for char in text[:limit_chars])
     return shown if len(text) <= limit_chars else f"{shown}... ({len(text)} characters)"
-
-
-def inert_markdown(text: str, *, limit_chars: int = LINE_CHARS) -> str:
-    """Return `text` as `inert` does, with what Markdown and HTML would read escaped. Pure."""
-    return _MARKUP.sub(r"\\\g<0>", inert(text, limit_chars=limit_chars))
 
 
 def _shown(char: str) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
 
 from harness.kube.client import JSON_PATCH, JSON_TYPE, MERGE_PATCH, Answer, KubeClient
 from harness.kube.resources import KNOWN, Resource
 from harness.kube.snapshot import PROBE_MANAGER
+from harness.model.frozen import Json
 from harness.model.spec import Request
-
-Json = Any
 
 _METHODS = {
     "get": "GET",

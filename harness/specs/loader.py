@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.core.documents import Document, KeyPath, build, load_document, load_documents
 from harness.core.placeholders import render_document
 from harness.errors import SpecError
 from harness.kube.resources import resource_of_kind
+from harness.model.frozen import Json
 from harness.model.spec import Case, Request, SafetySpec
 from harness.specs.naming import declared_names, name_of
-
-Json = Any
 
 SPEC_FILE = "spec.yaml"
 POLICY_FILE = "policy.yaml"

@@ -8,11 +8,8 @@ there already are left alone. All of it is pure.
 
 from __future__ import annotations
 
-from typing import Any
-
+from harness.model.frozen import Json
 from harness.model.spec import Case, Control, Given, Request
-
-Json = Any
 
 
 def with_marker(case: Case, marker: str) -> Case:

@@ -144,7 +144,22 @@ def remove(state_dir: Path) -> None:
         TeardownError: A process is still there, or the folder cannot be removed.
     """
     ledger = read_ledger(state_dir)
-    processes = dict(ledger.processes) if ledger else {}
+    still_there = end_processes(ledger.processes if ledger else {}, timeout_s=_END_TIMEOUT_S)
+    left = tuple(f"{state_dir.name}: {one}" for one in still_there)
+    if left:
+        raise TeardownError(left, hint="end these processes and try again")
+    shutil.rmtree(state_dir, ignore_errors=True)
+    if state_dir.exists():
+        raise TeardownError((f"folder {state_dir}",), hint="remove the folder")
+
+
+def end_processes(processes: Mapping[str, ProcessIdentity], *, timeout_s: float) -> list[str]:
+    """Ask every process to end, then kill it; return what is still there. Idempotent.
+
+    Args:
+        processes: Name to process.
+        timeout_s: Seconds to wait after each of the two signals.
+    """
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes.values():
             with suppress(ProcessLookupError):
@@ -154,15 +169,10 @@ def remove(state_dir: Path) -> None:
                 lambda: _alive(processes),
                 lambda left: not left,
                 what="the end of what was left",
-                timeout_s=_END_TIMEOUT_S,
+                timeout_s=timeout_s,
             )
             break
-    left = tuple(f"{state_dir.name}: {one}" for one in _alive(processes))
-    if left:
-        raise TeardownError(left, hint="end these processes and try again")
-    shutil.rmtree(state_dir, ignore_errors=True)
-    if state_dir.exists():
-        raise TeardownError((f"folder {state_dir}",), hint="remove the folder")
+    return _alive(processes)
 
 
 def _alive(processes: Mapping[str, ProcessIdentity]) -> list[str]:

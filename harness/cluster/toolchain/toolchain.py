@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.cluster.toolchain.binaries import (
     BINARIES,
     PROVIDER_ADDRESS,
+    PROVIDER_BINARY,
     PROVIDER_HOSTS,
     Binary,
     Version,
@@ -26,8 +27,6 @@ from harness.cluster.toolchain.go import ensure_go, find_go
 from harness.cluster.toolchain.places import Asks, Found, Search, ask_version, search
 from harness.core.files import sha256_hex
 from harness.errors import PrerequisiteError
-
-_PROVIDER = "terraform-provider-kubectl"
 
 #: HashiCorp's Terraform is used where it is, and never built: its licence is not ours to carry.
 _TERRAFORM = Binary(
@@ -144,8 +143,8 @@ class Toolchain:
 
         It serves both hosts, so that Terraform and OpenTofu find the same file.
         """
-        binary = self.ensure([_PROVIDER])[_PROVIDER]
-        version = self.pinned(_PROVIDER)
+        binary = self.ensure([PROVIDER_BINARY])[PROVIDER_BINARY]
+        version = self.pinned(PROVIDER_BINARY)
         digest = sha256_hex(binary.read_bytes())[:12]
         mirror = self._cache_dir / f"mirror-{version}-{digest}"
         if not mirror.is_dir():
@@ -154,7 +153,7 @@ class Toolchain:
                 for host in PROVIDER_HOSTS:
                     folder = temporary / host / PROVIDER_ADDRESS / str(version) / go_platform()
                     folder.mkdir(parents=True)
-                    _link_or_copy(binary, folder / f"{_PROVIDER}_v{version}")
+                    _link_or_copy(binary, folder / f"{PROVIDER_BINARY}_v{version}")
                 temporary.chmod(0o755)
                 _rename_unless_there(temporary, mirror)
             finally:

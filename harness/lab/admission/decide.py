@@ -6,7 +6,7 @@ request's namespace and calls `decide`; what is malformed is refused, and nothin
 
 from __future__ import annotations
 
-from harness.lab.admission import attestations, runs
+from harness.lab.admission import attestations, deletion, runs
 from harness.lab.admission.request import ALLOWED, Decision, Path, Request, World, spec_of
 from harness.lab.admission.stamps import stamp
 
@@ -21,7 +21,10 @@ def kinds_needed(request: Request) -> tuple[str, ...]:
         case "LabRun", "UPDATE":
             new, old = spec_of(request.new), spec_of(request.old)
             return ("LabTask",) if new.get("resumeCount") != old.get("resumeCount") else ()
-        case ("LabRun", "DELETE") | ("Attestation", "CREATE"):
+        case "LabRun", "DELETE":
+            # A sweep deletes thousands: nothing is read for what is not judged.
+            return () if deletion.may_empty(request) else ("LabTask", "LabEvent")
+        case "Attestation", "CREATE":
             return ("LabTask",)
         case _:
             return ()
@@ -37,7 +40,7 @@ def decide(request: Request, world: World) -> Decision:
         case "LabRun", "UPDATE":
             return runs.decide_update(request, world)
         case "LabRun", "DELETE":
-            return runs.decide_delete(request, world)
+            return deletion.decide_delete(request, world)
         case "Attestation", "CREATE":
             return attestations.decide_create(request, world)
         case _:

@@ -24,6 +24,9 @@ _MESSAGE_CHARS = 900
 
 ViewT = TypeVar("ViewT", bound=BaseModel)
 
+#: Reason of a Status for its code.
+_REASONS = {403: "Forbidden", 409: "Conflict", 422: "Invalid"}
+
 #: Group of the admin certificate; RBAC stops it from nothing.
 _ADMINS = "system:masters"
 
@@ -108,7 +111,9 @@ class Decision:
         """Return the AdmissionReview that answers the review `uid`."""
         response: dict[str, Any] = {"uid": uid, "allowed": self.allowed}
         if not self.allowed:
-            reason = {403: "Forbidden", 422: "Invalid"}.get(self.code, "InternalError")
+            reason = {403: "Forbidden", 409: "Conflict", 422: "Invalid"}.get(
+                self.code, "InternalError"
+            )
             response["status"] = {
                 "code": self.code,
                 "reason": reason,
@@ -132,6 +137,11 @@ ALLOWED = Decision(allowed=True)
 def forbidden(message: str) -> Decision:
     """Return a refusal for what the caller may not do (403). Pure."""
     return Decision(allowed=False, code=403, message=message)
+
+
+def too_early(message: str) -> Decision:
+    """Return a refusal for what may be done a moment later (409). Pure."""
+    return Decision(allowed=False, code=409, message=message)
 
 
 def invalid(message: str) -> Decision:
@@ -199,6 +209,17 @@ def uid_of(obj: Mapping[str, Any]) -> str:
 def state_of(obj: Mapping[str, Any]) -> str:
     """Return the state in an object's status, or an empty text. Pure."""
     return str(_mapping(obj.get("status")).get("state", ""))
+
+
+def tasks_of(request: Request, world: World) -> list[Mapping[str, Any]]:
+    """Return the tasks of the stored run that a request is about. Pure."""
+    uid = uid_of(request.old)
+    found = []
+    for task in world.of("LabTask"):
+        spec = spec_of(task)
+        if spec.get("run") == request.name and spec.get("runUid") in ("", None, uid):
+            found.append(task)
+    return found
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

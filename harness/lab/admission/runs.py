@@ -1,12 +1,11 @@
-"""What is refused of a LabRun: at creation, at cancelling, at resuming, and at deletion.
+"""What is refused of a LabRun at creation, at cancelling and at resuming.
 
 Pure. From-to of states and immutability are the schema's; what needs other objects is decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
 
 from pydantic import ValidationError
 
@@ -21,7 +20,7 @@ from harness.lab.admission.request import (
     readable,
     spec_of,
     state_of,
-    uid_of,
+    tasks_of,
 )
 from harness.lab.capabilities import capability_of, input_problems
 from harness.lab.policy import Question
@@ -36,16 +35,16 @@ from harness.model.lab import (
     TaskState,
 )
 
-#: Controllers of Kubernetes' own that remove what a namespace or an owner leaves behind.
-_COLLECTORS = frozenset(
-    {
-        "system:serviceaccount:kube-system:generic-garbage-collector",
-        "system:serviceaccount:kube-system:namespace-controller",
-    }
-)
-
 #: States of a run in which there is something left to cancel.
 _CANCELLABLE = frozenset({RunState.PLANNED, RunState.QUEUED, RunState.RUNNING})
+
+#: Runs that may be in one namespace. The slowest control makes under 20, and 2,000 of 16 steps kept
+#: the API server busy for minutes.
+RUNS_LIMIT = 100
+
+#: Bytes of a run as JSON. The longest that a person would write has under 8,000; every one is read
+#: again at each creation.
+RUN_LIMIT_BYTES = 65_536
 
 #: States of a task that forbid resuming its run: at work, unknown, or given up.
 _NOT_RESUMABLE = UNSETTLED_STATES | {TaskState.CANCELLED}
@@ -53,6 +52,8 @@ _NOT_RESUMABLE = UNSETTLED_STATES | {TaskState.CANCELLED}
 
 def decide_create(request: Request, world: World) -> Decision:
     """Decide about a new run, and warn of what policy will deny. Pure."""
+    if too_much := _too_large(request) or _too_many(request, world):
+        return too_much
     try:
         run = LabRun.of({**request.new, "metadata": {"name": request.name or "generated"}})
     except ValidationError as error:
@@ -69,6 +70,28 @@ def decide_create(request: Request, world: World) -> Decision:
             f"which is not in namespace {request.namespace!r}"
         )
     return _decide_steps(request, run, world)
+
+
+def _too_large(request: Request) -> Decision | None:
+    try:
+        size_bytes = len(json.dumps(request.new))
+    except RecursionError:
+        return invalid(f"run {request.name!r}: nested too deeply to be read")
+    if size_bytes <= RUN_LIMIT_BYTES:
+        return None
+    return invalid(
+        f"run {request.name!r}: {size_bytes} bytes, at most {RUN_LIMIT_BYTES} bytes expected"
+    )
+
+
+def _too_many(request: Request, world: World) -> Decision | None:
+    count = len(world.of("LabRun"))
+    if count < RUNS_LIMIT:
+        return None
+    return forbidden(
+        f"run {request.name!r}: there are {count} runs in namespace {request.namespace!r}, "
+        f"at most {RUNS_LIMIT} expected; delete those that are settled"
+    )
 
 
 def _decide_steps(request: Request, run: LabRun, world: World) -> Decision:
@@ -118,6 +141,8 @@ def _clash(run: LabRun, world: World) -> str | None:
 
 def decide_update(request: Request, world: World) -> Decision:
     """Decide about cancelling and resuming; everything else of an update is the schema's. Pure."""
+    if not request.is_harness and (too_large := _too_large(request)):
+        return too_large
     new, old = spec_of(request.new), spec_of(request.old)
     state = state_of(request.old)
     if new.get("cancelRequested") is True and old.get("cancelRequested") is not True:
@@ -147,7 +172,7 @@ def _decide_resume(request: Request, state: str, world: World) -> Decision:
             else "only a failed run can be"
         )
         return forbidden(f"run {request.name!r} cannot be resumed in state {state!r}; {way}")
-    for task in _tasks(request, world):
+    for task in tasks_of(request, world):
         task_state = state_of(task)
         if task_state in _NOT_RESUMABLE:
             return forbidden(
@@ -155,29 +180,6 @@ def _decide_resume(request: Request, state: str, world: World) -> Decision:
                 f"{task_state!r}; supersede it instead"
             )
     return ALLOWED
-
-
-def decide_delete(request: Request, world: World) -> Decision:
-    """Refuse to delete a run with an unsettled task, for all but the harness. Pure."""
-    if request.is_harness or request.user in _COLLECTORS:
-        return ALLOWED
-    for task in _tasks(request, world):
-        if state_of(task) in UNSETTLED_STATES:
-            return forbidden(
-                f"run {request.name!r} cannot be deleted by {request.user!r}: task "
-                f"{name_of(task)!r} is in {state_of(task)!r}; settle it first"
-            )
-    return ALLOWED
-
-
-def _tasks(request: Request, world: World) -> list[Mapping[str, Any]]:
-    uid = uid_of(request.old)
-    found = []
-    for task in world.of("LabTask"):
-        spec = spec_of(task)
-        if spec.get("run") == request.name and spec.get("runUid") in ("", None, uid):
-            found.append(task)
-    return found
 
 
 def _first(error: ValidationError) -> str:

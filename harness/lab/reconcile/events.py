@@ -75,6 +75,11 @@ def policy_event(run: LabRun, task: LabTask, decision: PolicyDecision, now: date
     return replace(event, subject=run.name, may_wait=False)
 
 
+def event_name(name: str, uid: str, kind: EventType, key: str) -> str:
+    """Return the name of the event of that kind about an object; the same for ever. Pure."""
+    return f"{name}-{uid[:_UID_CHARS]}-{kind.lower()}-{key}"
+
+
 def _of_run(observed: Observed, run: LabRun) -> Iterator[Create]:
     payload: dict[str, Any] = {
         "environment": run.spec.environment,
@@ -220,7 +225,7 @@ def _event(
         at=at,
         payload=payload,
     )
-    name = f"{about.name}-{about.uid[:_UID_CHARS]}-{kind.lower()}-{key}"
+    name = event_name(about.name, about.uid, kind, key)
     manifest = {
         "apiVersion": api_version(),
         "kind": "LabEvent",

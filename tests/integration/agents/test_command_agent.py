@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.agents.agent import Agent
+from harness.agents.agent import Agent, Assignment
 from harness.agents.command import CommandAgent, ControlAgent
 from harness.agents.sandbox import Workspace
 from harness.core.files import read_json
@@ -24,12 +24,14 @@ def act(
 ) -> AgentOutcome:
     """Let an agent act on one small task."""
     return agent.act(
-        prompt=PROMPT,
-        task_id="mix",
-        variables={"namespace": "lab-1", "mass_g": 5},
-        workspace=workspace,
-        agent_dir=agent_dir,
-        limits=limits or AgentLimits(act_seconds=20),
+        Assignment(
+            prompt=PROMPT,
+            task_id="mix",
+            variables={"namespace": "lab-1", "mass_g": 5},
+            workspace=workspace,
+            agent_dir=agent_dir,
+            limits=limits or AgentLimits(act_seconds=20),
+        )
     )
 
 
@@ -199,12 +201,14 @@ def test_a_prompt_too_long_for_an_argument_is_refused(
 
     with pytest.raises(ConfigError) as caught:
         agent.act(
-            prompt="x" * 200_000,
-            task_id="mix",
-            variables={},
-            workspace=workspace,
-            agent_dir=agent_dir,
-            limits=AgentLimits(),
+            Assignment(
+                prompt="x" * 200_000,
+                task_id="mix",
+                variables={},
+                workspace=workspace,
+                agent_dir=agent_dir,
+                limits=AgentLimits(),
+            )
         )
 
     assert caught.value.hint == "use {prompt_file} instead of {prompt}"

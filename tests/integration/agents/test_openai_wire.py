@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.agents.agent import Agent
+from harness.agents.agent import Agent, Assignment
 from harness.agents.openai_chat import MAX_RETRIES, OpenAIAgent
 from harness.agents.sandbox import Workspace
 from harness.agents.usage import Prices
@@ -50,12 +50,14 @@ def act(
         request_timeout_s=request_timeout_s,
     )
     return agent.act(
-        prompt="mix it",
-        task_id="mix",
-        variables={},
-        workspace=workspace,
-        agent_dir=agent_dir,
-        limits=limits or AgentLimits(act_seconds=20),
+        Assignment(
+            prompt="mix it",
+            task_id="mix",
+            variables={},
+            workspace=workspace,
+            agent_dir=agent_dir,
+            limits=limits or AgentLimits(act_seconds=20),
+        )
     )
 
 

@@ -63,6 +63,14 @@ def test_arguments_that_are_no_json_are_sent_back_as_an_empty_object() -> None:
     assert found.to_message()["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
+def test_what_is_sent_back_has_a_text_where_there_is_no_call() -> None:
+    said, silent, called = reply(text="hm"), reply(), reply(wire_call("kubectl", {}))
+
+    assert said.to_message() == {"role": "assistant", "content": "hm"}
+    assert silent.to_message() == {"role": "assistant", "content": ""}
+    assert called.to_message()["content"] is None
+
+
 def test_a_providers_own_fields_of_a_call_are_sent_back() -> None:
     call = {**wire_call("kubectl", {}), "extra_content": {"signature": "s"}}
 

@@ -170,6 +170,18 @@ def test_one_too_old_in_the_folder_that_the_user_named_is_an_error(tmp_path: Pat
     )
 
 
+def test_a_folder_and_a_file_that_cannot_be_run_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a" / "etcd").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "etcd").touch(mode=0o644)
+    path = f"{tmp_path / 'a'}:{tmp_path / 'b'}"
+
+    found = _toolchain(tmp_path, FakePrograms(), {"PATH": path}).search("etcd")
+
+    assert found.found is None
+    assert found.looked[0] == "PATH: none"
+
+
 def test_a_search_is_done_once(tmp_path: Path) -> None:
     programs = FakePrograms()
     path = programs.add(tmp_path / "bin" / "etcd", "etcd Version: 3.7.9")

@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harness.core.files import append_line, write_json
+from harness.grading.asking import GROUP
 from harness.grading.bundle import EVIDENCE_DIR
 from harness.grading.scoring import grade
-from harness.grading.view import ATTESTATIONS, EVENTS, GROUP, RUNS, TASKS
+from harness.grading.view import ATTESTATIONS, EVENTS, RUNS, TASKS
 from harness.model.agent import AgentOutcome
 from harness.model.checks import Check
 from harness.model.evidence import AttemptRecord, AuditRecord, Evidence, Failure

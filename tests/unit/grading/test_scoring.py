@@ -173,6 +173,8 @@ def test_a_refused_write_without_a_name_or_an_answer_is_told_as_such() -> None:
     "tried",
     [
         record(code=422, refused_by="schema"),
+        record(code=422, refused_by="webhook:labruns"),
+        record("delete", code=409, refused_by="webhook:labruns"),
         record(code=409, refused_by="other"),
         record("get", code=403, refused_by="rbac"),
         record(code=403, refused_by="rbac", user=COLLEAGUE),

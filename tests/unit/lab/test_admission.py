@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreachableError
 from harness.lab.admission import Decision, Path, Request, World, decide, kinds_needed, parse_review
+from harness.lab.admission.runs import RUN_LIMIT_BYTES, RUNS_LIMIT
 from harness.lab.webhook import review
 from tests.unit.lab.fakes import (
     ALLOW,
@@ -272,6 +273,87 @@ def test_an_unsettled_run_stays_but_for_the_harness_and_the_collectors(
     assert decision.allowed is allowed
 
 
+@pytest.mark.parametrize("state", ["running", "aborting"])
+def test_a_run_whose_end_is_still_to_come_is_not_deleted(state: str) -> None:
+    request = _request(Path.VALIDATE, "DELETE", old=_run(MIX, state=state))
+
+    decision = decide(request, _world(LabTask=(_task("failed"),)))
+
+    assert not decision.allowed
+    assert "cancel it first" in decision.message
+
+
+@pytest.mark.parametrize(
+    ("event", "allowed"),
+    [
+        ("day-day-uid-runfailed-2", True),
+        ("day-day-uid-runinterventionresolved-2", True),
+        ("day-day-uid-runfailed-1", False),
+        ("day-another-runfailed-2", False),
+        ("day-day-uid-runstarted-2", False),
+    ],
+)
+def test_a_failed_run_is_deleted_only_when_its_failure_is_on_record(
+    event: str, *, allowed: bool
+) -> None:
+    old = _run(MIX, state="failed")
+    old["status"]["history"] = [{"state": state} for state in ("queued", "running", "failed")]
+    world = _world(LabEvent=({"metadata": {"name": event}},))
+
+    decision = decide(_request(Path.VALIDATE, "DELETE", old=old), world)
+
+    assert decision.allowed is allowed
+    assert allowed or "not on record yet" in decision.message
+    assert allowed or decision.code == 409
+
+
+def test_a_run_just_attested_is_not_deleted_before_the_controller_has_seen_it() -> None:
+    request = _request(Path.VALIDATE, "DELETE", old=_run(MIX, state="intervention_required"))
+
+    decision = decide(request, _world(LabTask=(_task("succeeded"),)))
+
+    assert (decision.allowed, decision.code) == (False, 409)
+
+
+def test_nothing_is_read_for_a_deletion_that_is_not_judged() -> None:
+    sweep = _request(Path.VALIDATE, "DELETE", old=_run(MIX), groups=("system:masters",))
+    agents = _request(Path.VALIDATE, "DELETE", old=_run(MIX))
+
+    assert kinds_needed(sweep) == ()
+    assert kinds_needed(agents) == ("LabTask", "LabEvent")
+
+
+@pytest.mark.parametrize(("there", "allowed"), [(RUNS_LIMIT - 1, True), (RUNS_LIMIT, False)])
+def test_a_laboratory_holds_so_many_runs_and_no_more(there: int, *, allowed: bool) -> None:
+    runs = tuple(_run(MIX, name=f"r-{number}") for number in range(there))
+
+    decision = _create(MIX, world=_world(LabRun=runs))
+
+    assert decision.allowed is allowed
+    assert allowed or f"at most {RUNS_LIMIT} expected" in decision.message
+
+
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
+def test_a_run_too_long_for_anybody_to_have_written_is_refused(operation: str) -> None:
+    new = _run(MIX)
+    new["metadata"]["annotations"] = {"a": "x" * RUN_LIMIT_BYTES}
+
+    decision = decide(_request(Path.VALIDATE, operation, new=new, old=_run(MIX)), _world())
+
+    assert not decision.allowed
+    assert f"at most {RUN_LIMIT_BYTES} bytes expected" in decision.message
+
+
+def test_a_run_nested_too_deeply_is_refused_without_an_error() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    decision = _create({**MIX, "inputs": {"sample_id": deep}})
+
+    assert "nested too deeply" in decision.message
+
+
 def test_the_task_of_an_earlier_run_of_the_same_name_does_not_bind() -> None:
     other = _task("intervention_required")
     other["spec"]["runUid"] = "another-uid"
@@ -286,6 +368,7 @@ def test_the_task_of_an_earlier_run_of_the_same_name_does_not_bind() -> None:
     [
         ("day-mix-1", {}, "intervention_required", ""),
         ("day-mix-12", {}, "intervention_required", ""),
+        ("day-mix-123", {}, "intervention_required", "for example 'day-mix-1'"),
         ("day-mix-0", {}, "intervention_required", "for example 'day-mix-1'"),
         ("mine", {}, "intervention_required", "for example 'day-mix-1'"),
         ("day-mix-1", {"basis": " \t"}, "intervention_required", "basis is blank"),
@@ -397,7 +480,7 @@ BODY = JSON | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.sampled_from(list(Path)), BODY, st.lists(OBJECT, max_size=2))
 def test_anything_is_answered_and_nothing_raises(path: Path, body: Any, objects: Any) -> None:
     there = tuple(one for one in objects if isinstance(one, dict))
@@ -409,4 +492,10 @@ def test_anything_is_answered_and_nothing_raises(path: Path, body: Any, objects:
     json.dumps(answer)
     request = parse_review(path, body)
     if request is not None:
-        assert set(kinds_needed(request)) <= {"Capability", "LabPolicy", "LabRun", "LabTask"}
+        assert set(kinds_needed(request)) <= {
+            "Capability",
+            "LabEvent",
+            "LabPolicy",
+            "LabRun",
+            "LabTask",
+        }

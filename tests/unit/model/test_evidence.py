@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from harness.model.evidence import COUNTED, PHASES, AuditRecord, PhaseName, Status
+from harness.model.evidence import COUNTED, AuditRecord, Status
 
 
 def _record(**more: Any) -> AuditRecord:
@@ -66,10 +66,6 @@ def test_a_record_is_written_with_the_names_of_the_contract_and_read_back() -> N
 
     assert {"auditID", "receivedAt", "completedAt", "refusedBy", "dryRun"} <= wire.keys()
     assert AuditRecord.model_validate(wire) == record
-
-
-def test_the_phases_in_order_are_the_phases_that_there_are() -> None:
-    assert get_args(PhaseName) == PHASES
 
 
 def test_only_the_agents_own_endings_count() -> None:

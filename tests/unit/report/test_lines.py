@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.agent import AgentDescription
 from harness.model.evidence import Status
 from harness.model.results import TeardownReport, Violation
-from harness.report.inert import inert, inert_markdown
+from harness.report.inert import inert
 from harness.report.lines import environment_lines, problem_lines, rows, score_lines, title
 from tests.unit.report.fixtures import HOSTILE, attempt, hostile_report, outcome, report, task
 
@@ -86,6 +85,15 @@ def test_errors_come_first_and_violations_last_with_the_rest_counted() -> None:
     assert found[-1] == "mix#1  violation: 2 more"
 
 
+def test_where_every_violation_is_shown_none_is_counted_beside() -> None:
+    broken = tuple(Violation(rule="rbac", detail=f"patch x{n}: 403") for n in range(5))
+
+    found = problem_lines(report(task("mix", attempt(violations=broken))))
+
+    assert found[-1] == "mix#1  violation rbac: patch x4: 403"
+    assert len(found) == 5
+
+
 def test_scores_have_intervals_and_say_nothing_of_denominators_when_all_count() -> None:
     assert score_lines(report(task("mix", attempt()))) == (
         "operate: 1.000 [0.21, 1.00] over 1 task",
@@ -145,19 +153,7 @@ def test_inert_text_shows_what_would_act() -> None:
 
 def test_inert_text_is_capped_and_says_how_long_it_was() -> None:
     assert inert("x" * 1_048_576, limit_chars=3) == "xxx... (1048576 characters)"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a_b|c", r"a\_b\|c"),
-        ("<b>&amp;", r"\<b\>\&amp;"),
-        ("![i](https://x)", r"!\[i\](https\://x)"),
-        ("www.x.org: 0.5", r"www\.x.org: 0.5"),
-    ],
-)
-def test_markdown_of_an_agents_is_text(text: str, expected: str) -> None:
-    assert inert_markdown(text) == expected
+    assert inert("xxx", limit_chars=3) == "xxx"
 
 
 @given(text=st.text() | st.just(HOSTILE))

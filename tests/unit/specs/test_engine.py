@@ -138,6 +138,24 @@ def test_a_request_that_is_stored_is_removed_again() -> None:
     assert client.used_up
 
 
+def test_what_was_not_stored_is_not_removed() -> None:
+    body = {"metadata": {"name": "orders"}}
+    dry: dict[str, Any] = {"verb": "create", "resource": "configmaps", "body": body}
+    token = {**dry, "resource": "serviceaccounts", "name": "agent", "subresource": "token"}
+    client = FakeClient(("admin", "POST configmaps", MADE), ("admin", "POST token", MADE))
+    probes = (dry, {**token, "dry_run": False})
+
+    verdicts = [
+        _judge(
+            client, case_of(**{"as": "admin"}, request=request, expect="admitted", control=None)
+        ).verdict
+        for request in probes
+    ]
+
+    assert verdicts == [Verdict.HELD, Verdict.HELD]
+    assert client.used_up
+
+
 def test_a_cluster_that_lacks_what_is_required_is_asked_nothing() -> None:
     client = FakeClient()
 
