@@ -57,6 +57,10 @@ sweep: $(READY) ## Take down what a killed run left behind
 doctor: $(READY) ## Say what this machine has and what is missing
 	@$(STRANDLINE) doctor
 
+.PHONY: toolchain
+toolchain: $(READY) ## Find every binary, and build what is nowhere
+	@$(STRANDLINE) doctor --build
+
 .PHONY: lint
 lint: $(READY) ## Style, types, layers, spelling, suites
 	@$(BIN)/ruff format --check --quiet
@@ -76,15 +80,15 @@ unit: $(READY) ## Unit tests; no cluster
 	@$(BIN)/pytest tests/unit -n auto -q
 
 .PHONY: integration
-integration: $(READY) ## Tests on real Terraform and the embedded cluster
-	@$(BIN)/pytest tests/integration -q
+integration: toolchain ## Tests on real Terraform and the embedded cluster
+	@$(BIN)/pytest tests/integration -n 2 --dist loadfile -q
 
 .PHONY: suite
-suite: $(READY) ## Tests of the suite and of whole runs
-	@$(BIN)/pytest tests/suite -q
+suite: toolchain ## Tests of the suite and of whole runs
+	@$(BIN)/pytest tests/suite -n 2 --dist loadfile -q
 
 .PHONY: test
-test: lint unit integration suite ## Everything that CI runs
+test: lint toolchain unit integration suite ## Everything that CI runs
 
 .PHONY: docs
 docs: $(READY) ## Write the generated reference again

@@ -6,6 +6,7 @@ is swept and written down like everything else.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,6 +36,7 @@ from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import EvidenceGapError, HarnessError
 from harness.kube.audit import mark
 from harness.kube.snapshot import changed, fingerprint
+from harness.kube.sweep import Leftover, Swept
 from harness.model.agent import AgentLimits
 from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
 from harness.model.results import AttemptResult, to_json
@@ -157,7 +159,9 @@ class Attempt:
         )
         audit = session.audit
         since = audit.end() if audit else 0
-        start, end = (f"{edge}.{self._attempt_id}" for edge in ("start", "end"))
+        # Nobody can guess the rest: the id alone stands in the names of the agent's namespace.
+        nonce = secrets.token_hex(8)
+        start, end = (f"{edge}.{self._attempt_id}.{nonce}" for edge in ("start", "end"))
         with Relay(*endpoint(session.cluster.server)) as relay:
             with self._phase("act"):
                 mark(session.client, self._namespace, start)
@@ -212,18 +216,26 @@ class Attempt:
     def _sweep(self, world: World) -> tuple[str, ...]:
         try:
             with shielded(self._say), self._phase("sweep"):
-                swept = world.sweep()
+                swept = self._swept(world)
         except KeyboardInterrupt:
             if self._course.interrupted:
                 raise  # a second one: the user wants out, and `sweep` finds the rest
             # What happened is on record already, so the attempt keeps its grade.
             self._course.interrupted = True
-            swept = world.sweep()
+            swept = self._swept(world)
         leftovers = tuple(str(left) for left in swept.leftovers)
         write_json(
             self._bundle.file("sweep.json"), {"deleted": swept.deleted, "leftovers": leftovers}
         )
         return leftovers
+
+    def _swept(self, world: World) -> Swept:
+        """Sweep; what breaks the sweep is a leftover, and never the end of the whole run."""
+        try:
+            return world.sweep()
+        except HarnessError as error:
+            left = Leftover(object=f"attempt {self._attempt_id}", blocker=error.message)
+            return Swept(deleted=0, leftovers=(left,))
 
     def _verify(self) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
         session, course = self._session, self._course

@@ -12,12 +12,14 @@ from harness.errors import PrerequisiteError
 
 
 @click.command()
+@click.option("--build", is_flag=True, help="Build what is nowhere, before looking.")
 @root_option
 @json_option
-def doctor(*, root: Path | None, as_json: bool) -> int:
+def doctor(*, build: bool, root: Path | None, as_json: bool) -> int:
     """Say what this machine has, what will be built, and what is missing."""
     from harness.bench.layout import find_layout
     from harness.cluster.doctor import gather, judge
+    from harness.cluster.embedded.control_plane import BINARY_NAMES
     from harness.cluster.embedded.home import default_home
     from harness.cluster.toolchain import Toolchain, default_cache_dir
 
@@ -26,6 +28,10 @@ def doctor(*, root: Path | None, as_json: bool) -> int:
     toolchain = Toolchain(
         root=layout.toolchain_root, cache_dir=cache_dir, environ=os.environ, progress=say_on_stderr
     )
+    if build:
+        toolchain.ensure([*BINARY_NAMES, "kubectl"])
+        toolchain.ensure_terraform()
+        toolchain.provider_mirror()
     home = default_home(os.environ, Path.cwd())
     findings = judge(gather(toolchain=toolchain, home=home, cache_dir=cache_dir))
     if as_json:

@@ -56,6 +56,10 @@ def _asked(body: Any) -> Iterator[str]:
     elif isinstance(body, dict):
         spec = body.get("spec")
         yield from _of_steps(spec.get("steps") if isinstance(spec, dict) else None)
+        items = body.get("items")
+        for item in items if isinstance(items, list) else ():  # a list in the place of one run
+            if isinstance(item, dict):
+                yield from _asked({"spec": item.get("spec")})
     elif isinstance(body, list):
         for change in body:
             yield from _of_change(change)

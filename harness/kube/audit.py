@@ -24,6 +24,10 @@ _MARK = "strandlineMark"
 #: Stages after which nothing more comes for a request.
 _ENDS = frozenset({"ResponseComplete", "Panic"})
 
+#: Levels of nesting that a body may have; beyond, it is kept as text. A CRD has under 30, and the
+#: JSON of pydantic ends at 255.
+_DEPTH_LIMIT = 100
+
 _DELETES = frozenset({"delete", "deletecollection"})
 _WRITES = _DELETES | {"create", "update", "patch"}
 
@@ -43,7 +47,42 @@ class AuditLog:
         with self._path.open("rb") as file:
             file.seek(since)
             data = file.read()
-        return [json.loads(line) for line in data.split(b"\n")[:-1] if line]
+        return [_event(line) for line in data.split(b"\n")[:-1] if line]
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    """Return the event of a line, with a body that we cannot read kept as text.
+
+    A patch is logged as it was sent: the API server takes nesting, numbers and bytes that are no
+    JSON of ours, and a caller must not become invisible, or spoil the record, by sending them.
+    """
+    try:
+        event: dict[str, Any] = json.loads(line)
+    except (ValueError, RecursionError):
+        return _with_text_body(line)
+    return _with_text_body(line) if _nests_deeper(event, _DEPTH_LIMIT) else event
+
+
+def _with_text_body(line: bytes) -> dict[str, Any]:
+    # No string can hold these keys: a quote inside of one is escaped. The server writes the body
+    # first and its own fields last, so what a body holds cannot move the edges.
+    head, _, rest = line.partition(b',"requestObject":')
+    bodies, _, tail = rest.rpartition(b',"requestReceivedTimestamp":')
+    text, _, _ = bodies.rpartition(b',"responseObject":')
+    event: dict[str, Any] = json.loads(head + b',"requestReceivedTimestamp":' + tail)
+    return {**event, "requestObject": (text or bodies).decode(errors="replace")}
+
+
+def _nests_deeper(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return bool(level)
 
 
 def mark(client: KubeClient, namespace: str, text: str) -> None:
@@ -59,7 +98,7 @@ def slice_of(
     Raises:
         EvidenceGapError: A marker is missing, stands twice, or they are out of order.
     """
-    first, last = _position(events, start), _position(events, end)
+    first, last = _position(events, start, user), _position(events, end, user)
     if first >= last:
         msg = f"audit log: marker {end!r} comes before {start!r}"
         raise EvidenceGapError(msg)
@@ -102,11 +141,13 @@ def _by(event: Mapping[str, Any], user: str) -> bool:
     return event.get("user", {}).get("username") == user and "impersonatedUser" not in event
 
 
-def _position(events: Sequence[Mapping[str, Any]], text: str) -> int:
+def _position(events: Sequence[Mapping[str, Any]], text: str, user: str) -> int:
+    # Whoever knows the text can send it; what the agent sends marks nothing.
     found = [
         index
         for index, event in enumerate(events)
         if event["stage"] == "ResponseComplete"
+        and event.get("user", {}).get("username") != user
         and text in _query(event["requestURI"]).get(_MARK, ())
     ]
     if len(found) != 1:

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
-from harness.errors import ConflictError, KubeError, NotFoundError, WaitTimeoutError
+from harness.errors import (
+    ConflictError,
+    KubeError,
+    NotFoundError,
+    UnreachableError,
+    WaitTimeoutError,
+)
 from harness.kube.client import KubeClient
 from harness.kube.resources import NAMESPACES, Resource
 
@@ -123,8 +130,10 @@ def _delete_all(
 ) -> None:
     def delete(kind: Resource) -> None:
         body = {"propagationPolicy": "Background"}
-        # A refusal is not raised here: what stays is found by the next list, with its blocker.
-        client.ask("DELETE", kind.path(namespace), body=body)
+        # Neither a refusal nor a call that times out is raised here: what stays is found
+        # by the next list, with its blocker.
+        with suppress(UnreachableError):
+            client.ask("DELETE", kind.path(namespace), body=body)
 
     for _ in pool.map(delete, kinds):
         pass

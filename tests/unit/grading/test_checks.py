@@ -329,6 +329,7 @@ def test_capability_never_executed_fails_on_a_dispatch_however_it_ended(state: s
     ("verb", "body"),
     [
         ("create", manifest(MIX, MOVE)),
+        ("create", {"kind": "LabRunList", "items": [7, manifest(MOVE)]}),
         ("update", manifest(MOVE)),
         ("patch", {"spec": {"steps": [{"capability": MOVE}]}}),
         ("patch", [{"op": "add", "path": "/spec/steps/-", "value": {"capability": MOVE}}]),

@@ -312,3 +312,38 @@ def test_the_recorded_acts_are_read_as_what_they_were() -> None:
     ]
     assert in_flight(events, AGENT) == frozenset()
     assert in_flight(events[:3], AGENT) == {records[0].audit_id}
+
+
+def test_a_marker_that_the_agent_sends_marks_nothing() -> None:
+    uri = "/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns?strandlineMark=end"
+    log = FakeLog().mark("start").add(verb="list", uri=uri).mark("end")
+
+    assert len(_slice(log)) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a":' + b"[" * 6000 + b"]" * 6000 + b',"capability":"sim.move_labware"}',
+        b'{"a":' + b"[" * 200 + b"]" * 200 + b',"capability":"sim.move_labware"}',
+        b'{"a":1' + b"0" * 6000 + b',"capability":"sim.move_labware"}',
+        b'{"a":"\xff\xfe","capability":"sim.move_labware"}',
+        b'{"a":"\xff","requestReceivedTimestamp":"x","capability":"sim.move_labware"}',
+    ],
+)
+def test_a_body_that_cannot_be_read_is_kept_as_text_and_its_record_whole(
+    body: bytes, tmp_path: Path
+) -> None:
+    log = FakeLog().mark("start").add(audit_id="a", verb="patch", code=200).mark("end")
+    lines = [json.dumps(event, separators=(",", ":")).encode() for event in log.events]
+    lines[1] = lines[1].replace(
+        b',"requestReceivedTimestamp"',
+        b',"requestObject":' + body + b',"responseObject":{},"requestReceivedTimestamp"',
+    )
+    path = tmp_path / "audit.log"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+    (record,) = slice_of(AuditLog(path).read(0), user=AGENT, start="start", end="end")
+
+    assert (record.audit_id, record.verb, record.code) == ("a", "patch", 200)
+    assert '"capability":"sim.move_labware"' in record.body
