@@ -7,9 +7,7 @@ evidence keeps is what the API server said, to the letter.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -18,7 +16,8 @@ import urllib3
 from kubernetes import client as sdk
 from kubernetes import config as sdk_config
 
-from harness.errors import ConflictError, DeniedError, KubeError, NotFoundError, UnreachableError
+from harness.errors import NotFoundError, UnreachableError
+from harness.kube.answers import Answer, decode, error_of, warnings_of
 from harness.kube.resources import NAMESPACES, Resource, resources_of_discovery
 
 #: Seconds for one call. The API server ends a request after 60 s itself; a webhook that hangs is
@@ -28,41 +27,11 @@ CALL_TIMEOUT_S = 20.0
 #: Threads of one client that may hold a connection at once: six watches and the sweep's eight.
 _POOL_SIZE = 32
 
-#: Characters of an API server's message kept in an error.
-_MESSAGE_CHARS = 600
-
-#: RFC 7234, section 5.5: code, agent, quoted text.
-_WARNING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 JSON_TYPE = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What the API server said.
-
-    Attributes:
-        status: HTTP status code.
-        body: The JSON answer; a Status object when it is an error.
-        warnings: Texts of the Warning headers, in order.
-    """
-
-    status: int
-    body: Any
-    warnings: tuple[str, ...] = field(default=())
-
-    @property
-    def refused(self) -> bool:
-        """Whether the request failed for any reason."""
-        return self.status >= 400
-
-    @property
-    def message(self) -> str:
-        """The message of a Status, or an empty text."""
-        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
 
 
 class KubeClient:
@@ -130,7 +99,7 @@ class KubeClient:
         finally:
             response.release_conn()
         warnings = warnings_of(response.headers.getlist("Warning"))
-        return Answer(status=response.status, body=_decode(data), warnings=warnings)
+        return Answer(status=response.status, body=decode(data), warnings=warnings)
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """Send one request and return its body.
@@ -233,7 +202,7 @@ class KubeClient:
         )
         try:
             if response.status >= 400:
-                answer = Answer(status=response.status, body=_decode(response.read()))
+                answer = Answer(status=response.status, body=decode(response.read()))
                 raise error_of(answer, f"watch {resource.qualified}")
             for event in _events(response):
                 if event["type"] == "ERROR":
@@ -313,35 +282,6 @@ class KubeClient:
             msg = f"{method} {path}: no answer from {self._host}: {error}"
             raise UnreachableError(msg, hint="check that the cluster is running") from error
         return response
-
-
-def error_of(answer: Answer, what: str) -> KubeError:
-    """Return the typed error for a refused answer. Pure."""
-    message = answer.message[:_MESSAGE_CHARS] or f"HTTP {answer.status}"
-    reason = str(answer.body.get("reason", "")) if isinstance(answer.body, dict) else ""
-    match answer.status:
-        case 404:
-            kind: type[KubeError] = NotFoundError
-        case 409:
-            kind = ConflictError
-        case 403 | 422:
-            kind = DeniedError
-        case _:
-            kind = KubeError
-    return kind(f"{what}: {message}", status=answer.status, reason=reason)
-
-
-def warnings_of(headers: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts of Warning headers: `299 - "text"`, quotes and backslashes escaped. Pure."""
-    found = (_WARNING.search(header) for header in headers)
-    return tuple(re.sub(r"\\(.)", r"\1", match[1]) for match in found if match)
-
-
-def _decode(data: bytes) -> Any:
-    try:
-        return json.loads(data) if data else {}
-    except ValueError:  # neither JSON nor, it may be, UTF-8
-        return {"message": data[:_MESSAGE_CHARS].decode(errors="replace")}
 
 
 def _events(response: urllib3.BaseHTTPResponse) -> Iterator[dict[str, Any]]:

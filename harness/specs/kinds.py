@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from harness.kube.client import JSON_PATCH, JSON_TYPE, MERGE_PATCH, Answer, KubeClient
+from harness.kube.answers import Answer
+from harness.kube.client import JSON_PATCH, JSON_TYPE, MERGE_PATCH, KubeClient
 from harness.kube.resources import KNOWN, Resource
 from harness.kube.snapshot import PROBE_MANAGER
 from harness.model.frozen import Json

@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.core.waiting import wait_until
 from harness.errors import KubeError, WaitTimeoutError
-from harness.kube.client import KubeClient, error_of
+from harness.kube.answers import error_of
+from harness.kube.client import KubeClient
 from harness.kube.resources import Resource
 
 #: Longest wait until what a probe made is gone, in seconds. The API server deletes at once; only

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.kube.client import Answer
+from harness.kube.answers import Answer
 from harness.kube.refusals import who_refused, why_unanswered
 from harness.model.spec import Admitted, Cause, Expect, Refused, Verdict
 

@@ -13,7 +13,8 @@ from harness.cluster.provider import Cluster
 from harness.cluster.services import LabProcess, start_controller, start_instruments
 from harness.core.naming import ROLES, service_account_user
 from harness.core.waiting import wait_until
-from harness.kube.client import Answer, KubeClient
+from harness.kube.answers import Answer
+from harness.kube.client import KubeClient
 from harness.kube.resources import (
     ATTESTATIONS,
     CAPABILITIES,

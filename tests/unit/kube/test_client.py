@@ -8,7 +8,7 @@ import pytest
 import urllib3
 
 from harness.errors import ConflictError, DeniedError, KubeError, NotFoundError, UnreachableError
-from harness.kube.client import Answer, error_of, warnings_of
+from harness.kube.answers import Answer, error_of, warnings_of
 from harness.kube.resources import CONFIG_MAPS, LAB_RUNS
 from tests.unit.kube.fakes import FakePool, client_of, response, stream
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.errors import UnreachableError
-from harness.kube.client import Answer
+from harness.kube.answers import Answer
 from harness.model.spec import Case, CaseResult, Cause, Verdict
 
 MADE = Answer(status=201, body={"metadata": {"uid": "u1"}})

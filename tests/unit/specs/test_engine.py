@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from harness.errors import UnreachableError
-from harness.kube.client import Answer, KubeClient
+from harness.kube.answers import Answer
+from harness.kube.client import KubeClient
 from harness.model.spec import Case, CaseResult, Cause, Verdict
 from harness.specs.engine import Probe, judge
 from tests.unit.specs.fakes import GONE, MADE, RBAC, FakeClient, case_of, refused

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.kube.client import Answer
+from harness.kube.answers import Answer
 from harness.model.spec import Cause, Expect, Verdict
 from harness.specs.verdicts import judge_answer, value_at
 from tests.unit.specs.fakes import RBAC, refused
