@@ -7,10 +7,7 @@ harness's own. It refuses to know what the agent does there. `bench` builds one 
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.files import PRIVATE_MODE, readable_json, write_atomic
-from harness.errors import ConfigError, TeardownError
+from harness.core.scratch import make_scratch, remove_scratch
+from harness.errors import ConfigError
 
 #: Label of the only isolation so far, for the report.
 ISOLATION = "process"
@@ -146,7 +144,7 @@ def build_workspace(
         TeardownError: Something in it could not be removed.
     """
     passed = passed_environment(agent_env, ambient=ambient)
-    root = Path(tempfile.mkdtemp(prefix="agent-", dir=parent_dir)).resolve()  # mkdtemp makes 0700
+    root = make_scratch("agent", parent_dir=parent_dir)
     try:
         home, bin_dir = root / "home", root / "bin"
         for folder in (home, bin_dir):
@@ -173,18 +171,4 @@ def build_workspace(
             secrets=(identity.token, *passed.values()),
         )
     finally:
-        _remove(root)
-
-
-def _remove(root: Path) -> None:
-    """Remove a tree in which an agent may have taken rights away. Idempotent."""
-    for folder, names, _ in os.walk(root):
-        # Top down, so that a folder is opened before it is listed; links are not followed.
-        for name in names:
-            path = Path(folder, name)
-            with contextlib.suppress(OSError):
-                if not path.is_symlink():
-                    path.chmod(_PRIVATE_DIR_MODE)
-    shutil.rmtree(root, ignore_errors=True)
-    if root.exists():
-        raise TeardownError((f"folder {root}",), hint="remove the folder by hand")
+        remove_scratch(root)

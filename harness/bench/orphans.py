@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.bench import ledger
-from harness.bench.platform import Tools, engine_with_provider, reap_clusters
+from harness.bench.platform import Tools, engine_with_provider
 from harness.bench.session import Session, open_stack
 from harness.bench.world import sweep_world
+from harness.cluster.embedded.home import reap, stale_state_dirs
 from harness.cluster.provider import Cluster
 from harness.cluster.providers import PROVIDERS
 from harness.core.naming import ATTEMPT_LABEL
+from harness.core.scratch import abandoned_scratch, remove_scratch
 from harness.errors import HarnessError
 from harness.kube.client import KubeClient
 from harness.kube.sweep import Leftover, labelled_namespaces
@@ -41,9 +43,14 @@ def sweep_orphans(tools: Tools, *, provider: str, dry_run: bool) -> Orphans:
     entries = list(ledger.entries(tools.home))
     abandoned = [entry for entry in entries if entry.abandoned]
     found = [f"attempt {entry.attempt_id} of run {entry.run_id}" for entry in abandoned]
+    found += [f"cluster {folder.name}" for folder in stale_state_dirs(tools.home)]
+    scratch = abandoned_scratch()
+    found += [f"folder {folder}" for folder in scratch]
     if dry_run:
         return Orphans(found=tuple(found), deleted=0, leftovers=())
-    found += [f"cluster {name}" for name in reap_clusters(tools.home)]
+    reap(tools.home)
+    for folder in scratch:
+        remove_scratch(folder)
     cluster = PROVIDERS[provider]().find(tools.home)
     deleted = 0
     leftovers: list[Leftover] = []

@@ -16,7 +16,6 @@ from typing import Any
 from harness.bench import ledger
 from harness.bench.layout import Layout
 from harness.bench.session import Session, create_stack
-from harness.cluster.embedded.home import reap
 from harness.cluster.provider import Cluster
 from harness.cluster.providers import PROVIDERS
 from harness.cluster.toolchain import Toolchain, default_cache_dir
@@ -229,11 +228,6 @@ def verify(
 ) -> tuple[CaseResult, ...]:
     """Run every case that is due after a sweep, once, in the canary."""
     return run_specs(specs, "swept", Probe.of(client, CANARY_NAMESPACE, cluster.capabilities))
-
-
-def reap_clusters(home: Path) -> tuple[str, ...]:
-    """End what killed harnesses left of clusters; return their names. Idempotent."""
-    return reap(home)
 
 
 def _digest(layout: Layout) -> str:

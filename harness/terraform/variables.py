@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.core.files import PRIVATE_MODE, write_json
+from harness.core.scratch import scratch_folder
 from harness.errors import VariableError
 from harness.terraform.command_line import command_line
 from harness.terraform.commands import run_command
@@ -107,8 +107,7 @@ def resolve(
     _refuse_unstorable(stack_dir, overrides)
     sensitive = {found.name for found in find_declarations(stack_dir) if found.sensitive}
     secrets = secret_texts(overrides[name] for name in sensitive & overrides.keys())
-    with tempfile.TemporaryDirectory(prefix="strandline-variables-") as name:
-        copy = Path(name)
+    with scratch_folder("variables") as copy:
         for path in variable_files(stack_dir):
             shutil.copyfile(path, copy / path.name)
         write_json(copy / VAR_FILE, dict(overrides), mode=PRIVATE_MODE)

@@ -46,6 +46,13 @@ class Desk:
         return self.dir / ".strandline"
 
     @property
+    def tmp(self) -> Path:
+        """Where its commands make temporary folders; nobody else's are there."""
+        path = self.dir.with_name(f"{self.dir.name}-tmp")
+        path.mkdir(exist_ok=True)
+        return path
+
+    @property
     def runs(self) -> list[Path]:
         """Folders of runs, oldest first."""
         return sorted((self.dir / "runs").glob("*"))
@@ -58,7 +65,7 @@ class Desk:
     def environment(self) -> dict[str, str]:
         """Return what a user's shell would have."""
         passed = {name: os.environ[name] for name in ("XDG_CACHE_HOME",) if name in os.environ}
-        return scrubbed_environment({**passed, **self.env})
+        return scrubbed_environment({**passed, "TMPDIR": str(self.tmp), **self.env})
 
     def type(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end; not under a leash, which would end what is to stay."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.scratch import abandoned_scratch
 from harness.core.waiting import wait_until
 from harness.kube.resources import CONFIG_MAPS, NAMESPACES
 from harness.model.results import ReportedAttempt, RunReport
@@ -66,7 +67,8 @@ def test_a_sweep_after_a_kill_leaves_nothing_of_ours_and_touches_nothing_else(
     swept = desk.type("sweep", "--json")
 
     found = json.loads(swept.stdout)
-    assert len(found["found"]) == 1
+    assert len([line for line in found["found"] if line.startswith("attempt ")]) == 1
+    assert abandoned_scratch(desk.tmp) == ()
     assert [left["object"] for left in found["leftovers"]] == [f"namespace {STRANGER}"]
     assert lab_namespaces(client) == []
     assert client.get(NAMESPACES, STRANGER)["metadata"]["uid"] == stranger["namespace"]

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from harness.core.scratch import abandoned_scratch
 from harness.core.waiting import wait_until
 from harness.model.results import RunReport
 from tests.suite.conftest import Desk, processes_below, wait_for_phase
@@ -155,8 +156,10 @@ def test_a_killed_harness_on_a_cluster_of_its_own_leaves_no_child(desk: Desk) ->
             what="the end of every child",
             timeout_s=5.0,
         )
+    assert abandoned_scratch(desk.tmp) != ()
     swept = desk.type("sweep")
     assert swept.returncode == 0, swept.stderr
+    assert abandoned_scratch(desk.tmp) == ()
     assert not desk.home.exists()
 
 
