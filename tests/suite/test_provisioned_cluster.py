@@ -14,7 +14,8 @@ from harness.kube.resources import CONFIG_MAPS, NAMESPACES
 from harness.model.results import ReportedAttempt, RunReport
 from tests.suite.conftest import Desk, Provisioned, lab_namespaces, wait_for_phase
 
-pytestmark = pytest.mark.timeout(3600)
+# One worker, for the cluster that these tests share.
+pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("provisioned")]
 
 STRANGER = "somebody-elses"
 
