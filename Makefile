@@ -85,7 +85,7 @@ integration: toolchain ## Tests on real Terraform and the embedded cluster
 
 .PHONY: suite
 suite: toolchain ## Tests of the suite and of whole runs
-	@$(BIN)/pytest tests/suite -n 2 --dist loadgroup -q
+	@$(BIN)/pytest tests/suite -n 2 --dist loadgroup -p no:randomly -q
 
 .PHONY: test
 test: lint toolchain unit integration suite ## Everything that CI runs

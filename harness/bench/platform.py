@@ -196,6 +196,7 @@ def apply_platform(tools: Tools, engine: Engine, cluster: Cluster) -> None:
             "webhook_url": f"https://127.0.0.1:{cluster.webhook_port}",
             "webhook_ca_bundle": base64.b64encode(cluster.webhook_ca_pem).decode(),
         },
+        log_path=cluster.state_dir / "logs" / "terraform.log",
     )
     stack.init()
     stack.apply(stack.plan())

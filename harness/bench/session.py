@@ -66,8 +66,9 @@ def create_stack(
     stack: str,
     work_dir: Path,
     values: Mapping[str, Any],
+    log_path: Path,
 ) -> Stack:
-    """Return a private copy of a stack, ready for init."""
+    """Return a private copy of a stack, ready for init; each of its commands is a line in a log."""
     work_dir.mkdir(parents=True, exist_ok=True)
     return Stack.create(
         engine,
@@ -76,7 +77,7 @@ def create_stack(
         work_dir=work_dir,
         values=values,
         environment=stack_environment(engine, cluster, work_dir),
-        log_path=work_dir / "terraform.log",
+        log_path=log_path,
     )
 
 

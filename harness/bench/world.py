@@ -138,7 +138,9 @@ class World:
         return process
 
     def _log(self, name: str) -> Path:
-        return self._entry.work_dir / f"{name}.log"
+        folder = self._files_dir / "logs"
+        folder.mkdir(exist_ok=True)
+        return folder / f"{name}.log"
 
     def _apply(self) -> None:
         session = self.session
@@ -154,6 +156,7 @@ class World:
             stack=self._stack_name,
             work_dir=self._entry.stack_dir,
             values=resolved.values,
+            log_path=self._log("terraform"),
         )
         exact = dict(resolved.values)
         write_json(self._files_dir / "vars.tfvars.json", exact, mode=PRIVATE_MODE)
