@@ -176,5 +176,6 @@ def provisioned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provisione
     finally:
         ended = desk.type("teardown")
     assert ended.returncode == 0, ended.stderr
-    assert processes_below(desk.home) == []
+    assert processes_below(desk.dir) == []
+    assert list(desk.tmp.iterdir()) == []
     assert not desk.home.exists()

@@ -39,8 +39,9 @@ def test_the_reference_passes_and_nothing_of_ours_is_left(
     assert report.specs.broken == report.specs.unknown == 0
     assert report.specs.held > 0
     assert report.teardown.leftovers == ()
-    assert processes_below(desk.home) == []
+    assert processes_below(desk.dir) == []
     assert not desk.home.exists()
+    assert list(desk.tmp.iterdir()) == []
 
 
 def test_every_phase_of_every_attempt_has_its_seconds(finished: tuple[Desk, RunReport]) -> None:
@@ -136,6 +137,7 @@ def test_a_setup_that_does_not_land_is_an_infrastructure_error(desk: Desk) -> No
     assert "setup" in (attempt.error or "")
     assert report.tasks[0].pass_at_1 is None
     assert report.denominators["counted"] == 0
+    assert list(desk.tmp.iterdir()) == []
     assert not desk.home.exists()
 
 
@@ -160,7 +162,7 @@ def test_a_killed_harness_on_a_cluster_of_its_own_leaves_no_child(desk: Desk) ->
     assert abandoned_scratch(desk.tmp) != ()
     swept = desk.type("sweep")
     assert swept.returncode == 0, swept.stderr
-    assert abandoned_scratch(desk.tmp) == ()
+    assert list(desk.tmp.iterdir()) == []
     assert not desk.home.exists()
 
 
@@ -178,4 +180,5 @@ def test_ctrl_c_sweeps_everything_and_exits_130(desk: Desk) -> None:
     (attempt,) = report.tasks[0].attempts
     assert attempt.status == "aborted"
     assert report.denominators["counted"] == 0
+    assert list(desk.tmp.iterdir()) == []
     assert not desk.home.exists()

@@ -99,11 +99,11 @@ def _prepare(
     write_atomic(state_dir / "audit-policy.yaml", policy.read_bytes(), mode=PRIVATE_MODE)
     server = f"https://127.0.0.1:{ports.api}"
     for name, user in (
-        ("kubeconfig", pki.admin),
-        ("controller-manager.kubeconfig", pki.controller_manager),
-        ("webhook.kubeconfig", pki.webhook_client),
+        ("kubeconfig", "admin"),
+        ("controller-manager.kubeconfig", "controller-manager"),
+        ("webhook.kubeconfig", "webhook-client"),
     ):
-        write_kubeconfig(state_dir / name, server=server, ca_pem=pki.serving_ca_pem, user=user)
+        write_kubeconfig(state_dir / name, server=server, pki_dir=state_dir / "pki", user=user)
     return ControlPlane(
         state_dir=state_dir, pki=pki, ports=ports, children={}, webhook_argv=webhook_argv
     )

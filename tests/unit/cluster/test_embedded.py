@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import ssl
 from importlib import resources
@@ -18,7 +17,7 @@ from harness.cluster.embedded.flags import (
     etcd_argv,
 )
 from harness.cluster.embedded.kubeconfig import write_kubeconfig
-from harness.cluster.embedded.pki import KeyPair, Pki, build_pki
+from harness.cluster.embedded.pki import Pki, build_pki
 from harness.cluster.embedded.ports import PORT_RANGE, free_ports
 from harness.cluster.embedded.probe import client_context, https_get
 from harness.cluster.provider import Cluster
@@ -96,22 +95,22 @@ def test_nobody_listening_is_unreachable(pki: Pki, tmp_path: Path) -> None:
     assert str(caught.value) == (f"https://127.0.0.1:{port}/readyz: [Errno 111] Connection refused")
 
 
-def test_a_kubeconfig_has_one_context_and_is_private(tmp_path: Path) -> None:
+def test_a_kubeconfig_has_one_context_is_private_and_holds_no_key(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
 
-    write_kubeconfig(
-        path,
-        server="https://127.0.0.1:1",
-        ca_pem=b"ca",
-        user=KeyPair(cert_pem=b"cert", key_pem=b"key"),
-    )
+    write_kubeconfig(path, server="https://127.0.0.1:1", pki_dir=tmp_path / "pki", user="admin")
 
     value = yaml.safe_load(path.read_text())
-    user = value["users"][0]["user"]
     assert path.stat().st_mode & 0o777 == 0o600
     assert [context["name"] for context in value["contexts"]] == [value["current-context"]]
-    assert base64.b64decode(user["client-key-data"]) == b"key"
-    assert value["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:1"
+    assert value["users"][0]["user"] == {
+        "client-certificate": str(tmp_path / "pki" / "admin.crt"),
+        "client-key": str(tmp_path / "pki" / "admin.key"),
+    }
+    assert value["clusters"][0]["cluster"] == {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority": str(tmp_path / "pki" / "serving-ca.crt"),
+    }
 
 
 def test_ports_are_different_and_out_of_the_way_of_outgoing_connections() -> None:
