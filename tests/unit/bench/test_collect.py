@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.bench.collect import Objects, drift_of, truth_of
+from harness.bench.collect import _LOST_RECORD, Objects, drift_of, truth_of
 from harness.terraform.outcomes import Change
 
 POLICIES = "labpolicies.lab.strandline.dev"
@@ -138,3 +138,14 @@ def test_a_task_that_is_not_stranded_has_no_truth_to_find(state: str) -> None:
 
 def test_a_task_without_a_status_is_not_stranded() -> None:
     assert truth_of({TASKS: [_object()]}, []) == {"calls": []}
+
+
+def test_only_the_servers_own_line_says_that_an_audit_event_was_lost() -> None:
+    own = b'E1130 02:00:00.000001 1 metrics.go:110] "Error in audit plugin" err="no space"\n'
+    sent = (
+        b'E1130 02:00:00.000001 1 wrap.go:58] "apiserver panic\'d" method="POST" '
+        b'audit-ID="E1130 1] Error in audit plugin"\n'
+    )
+
+    assert _LOST_RECORD.search(b"I1130 1] up\n" + own)
+    assert not _LOST_RECORD.search(sent)
