@@ -7,6 +7,8 @@ must show an end for everything that had begun.
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from harness.agents.relay import Relay
 from harness.bench.world import World
 from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
@@ -42,8 +44,8 @@ def freeze(
     relay.cut()
     world.revoke_agent()
     cluster = world.session.cluster
-    agent = KubeClient.from_token(server=cluster.server, ca_pem=cluster.ca_pem, token=token)
-    try:
+    own = KubeClient.from_token(server=cluster.server, ca_pem=cluster.ca_pem, token=token)
+    with closing(own) as agent:
         wait_until(
             lambda: agent.ask("GET", LAB_RUNS.path(world.namespace)).status,
             lambda status: status == 403,
@@ -53,8 +55,6 @@ def freeze(
             tolerate=(UnreachableError,),
             clock=clock,
         )
-    finally:
-        agent.close()
     _drain(world, since=since, clock=clock)
     mark(world.session.client, world.namespace, end)
 

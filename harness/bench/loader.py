@@ -176,10 +176,7 @@ def _load_task(layout: Layout, document: Document, resolve: Resolve) -> LoadedTa
     except VariableError as error:
         msg = f"{document.where(_blamed(document, error))}: {error.message}"
         raise VariableError(msg, hint=error.hint) from error
-    visible = {
-        name: value for name, value in resolved.values.items() if name not in resolved.sensitive
-    }
-    return LoadedTask(document=document, task=_render(document, visible))
+    return LoadedTask(document=document, task=_render(document, resolved.visible))
 
 
 def _blamed(document: Document, error: VariableError) -> tuple[str, ...]:

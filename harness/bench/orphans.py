@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from harness.bench import ledger
@@ -58,8 +59,7 @@ def sweep_orphans(tools: Tools, *, provider: str, dry_run: bool) -> Orphans:
         for entry in abandoned:  # its cluster is gone, and everything on it
             entry.remove()
     else:
-        client = KubeClient.from_kubeconfig(cluster.kubeconfig)
-        try:
+        with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
             session = _session(tools, cluster, client)
             for entry in abandoned:
                 swept = sweep_world(session, entry, _stack_of(session, entry))
@@ -76,8 +76,6 @@ def sweep_orphans(tools: Tools, *, provider: str, dry_run: bool) -> Orphans:
                 for item in labelled_namespaces(client, ATTEMPT_LABEL)
                 if item["metadata"]["name"] not in known
             ]
-        finally:
-            client.close()
     ledger.remove_empty(tools.home)
     return Orphans(found=tuple(found), deleted=deleted, leftovers=tuple(leftovers))
 

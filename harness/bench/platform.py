@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -153,8 +153,7 @@ def open_session(
         passed("cluster")
         apply_platform(tools, engine, cluster)
         passed("platform")
-        client = KubeClient.from_kubeconfig(cluster.kubeconfig)
-        try:
+        with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
             gate = prove(client, cluster, specs, clock=clock)
             passed("gate")
             tools.say(
@@ -171,8 +170,6 @@ def open_session(
                 specs=specs,
                 strangers=fingerprint(client, run_id),
             )
-        finally:
-            client.close()
 
 
 def apply_platform(tools: Tools, engine: Engine, cluster: Cluster) -> None:

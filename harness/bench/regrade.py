@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.bench.committing import grade_bundle
+from harness.bench.committing import write_grade
 from harness.bench.rundir import open_run_dir
 from harness.bench.runner import build_report
 from harness.core.files import read_lines
@@ -47,7 +47,7 @@ def regrade(path: Path) -> Regraded:
             msg = f"{bundle.evidence}: MANIFEST is {digest[:12]}, the journal says {expected}"
             raise ConfigError(msg, hint="restore the evidence; it cannot be graded as it is")
         before = bundle.result.read_bytes() if bundle.result.is_file() else None
-        results.append(grade_bundle(bundle))
+        results.append(write_grade(bundle, evidence, digest))
         if before is not None and before != bundle.result.read_bytes():
             changed.append(str(bundle.result))
     report = build_report(run_dir, results)

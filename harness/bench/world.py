@@ -146,9 +146,7 @@ class World:
         session = self.session
         stack_dir = session.layout.stack_dir(self._stack_name)
         resolved = resolve(session.engine, stack_dir, self._values)
-        self.variables = {
-            name: value for name, value in resolved.values.items() if name not in resolved.sensitive
-        }
+        self.variables = resolved.visible
         self._stack = create_stack(
             layout=session.layout,
             engine=session.engine,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,11 +41,8 @@ def provision(*, provider: str, root: Path | None, quiet: bool, as_json: bool) -
     chosen = PROVIDERS[provider]()
     cluster = chosen.provision(tools.home, toolchain=tools.toolchain, progress=tools.say)
     apply_platform(tools, engine, cluster)
-    client = KubeClient.from_kubeconfig(cluster.kubeconfig)
-    try:
+    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         gate = prove(client, cluster, specs)
-    finally:
-        client.close()
     if as_json:
         print_json(
             {
@@ -73,11 +71,8 @@ def ready(*, provider: str, root: Path | None, timeout_seconds: float, as_json: 
     tools = tools_for(root)
     specs = tools.specs()
     cluster = _provisioned(tools, provider)
-    client = KubeClient.from_kubeconfig(cluster.kubeconfig)
-    try:
+    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         gate = prove(client, cluster, specs, timeout_s=timeout_seconds)
-    finally:
-        client.close()
     if as_json:
         print_json({"rounds": gate.rounds, "opened_after_s": round(gate.opened_after_s, 3)})
         return
@@ -98,11 +93,8 @@ def verify(*, provider: str, root: Path | None, as_json: bool) -> int:
     tools = tools_for(root)
     specs = tools.specs()
     cluster = _provisioned(tools, provider)
-    client = KubeClient.from_kubeconfig(cluster.kubeconfig)
-    try:
+    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         cases = platform.verify(client, cluster, specs)
-    finally:
-        client.close()
     counts = {str(verdict): sum(case.verdict is verdict for case in cases) for verdict in Verdict}
     if as_json:
         print_json({**counts, "cases": [to_json(case) for case in cases]})

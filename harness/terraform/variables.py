@@ -79,6 +79,11 @@ class ResolvedVariables:
     values: Mapping[str, Any]
     sensitive: frozenset[str]
 
+    @property
+    def visible(self) -> dict[str, Any]:
+        """Name to value of those that may stand in a prompt, a check or a report."""
+        return {name: value for name, value in self.values.items() if name not in self.sensitive}
+
 
 def resolve(
     engine: Engine,
