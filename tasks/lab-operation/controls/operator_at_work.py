@@ -8,11 +8,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
 #: States in which a run stays until somebody does something.
 _RESTING = {"completed", "failed", "aborted", "intervention_required"}
+
+#: Seconds for a run to come to rest. The longest that a control starts takes 10 s; what takes this
+#: long is stuck, and a control says so before its own limit of 90 s ends it without a word.
+REST_TIMEOUT_S = 60.0
 
 
 def read_task() -> dict[str, Any]:
@@ -40,19 +45,37 @@ def objects(kind: str) -> list[dict[str, Any]]:
     return found
 
 
-def wait_for_rest(run: str) -> str:
-    """Follow a run until it rests and return its state."""
-    shown = "jsonpath={.status.state}{'\\n'}"
-    with subprocess.Popen(
-        ["kubectl", "get", "labrun", run, "--watch", "-o", shown],  # noqa: S607
+def wait_for_rest(run: str, *, timeout_s: float = REST_TIMEOUT_S) -> str:
+    """Follow a run until it rests and return its state; exit when that is not seen in time.
+
+    What is watched is a list of one. Of a single object kubectl watches what comes after its get
+    and drops the first event, so an end that falls between the two would never be seen.
+    """
+    follow = subprocess.Popen(
+        [  # noqa: S607 - the harness puts it on the PATH
+            "kubectl",
+            "get",
+            "labruns",
+            f"--field-selector=metadata.name={run}",
+            "--watch",
+            "--output=jsonpath={.status.state}{'\\n'}",
+        ],
         stdout=subprocess.PIPE,
         text=True,
-    ) as follow:
-        for line in follow.stdout or ():
-            if line.strip() in _RESTING:
-                follow.kill()
-                return line.strip()
-    return "unknown"
+    )
+    limit = threading.Timer(timeout_s, follow.kill)
+    limit.start()
+    seen = "nothing"
+    with follow:
+        try:
+            for line in follow.stdout or ():
+                seen = line.strip()
+                if seen in _RESTING:
+                    return seen
+        finally:
+            limit.cancel()
+            follow.kill()
+    sys.exit(f"run {run} was not seen at rest, in {timeout_s:g} s at most; last seen: {seen}")
 
 
 def carry_out(run: str, *steps: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -165,4 +188,7 @@ def settle_what_is_open(*, resume: bool) -> None:
         kubectl("wait", f"labrun/{run}", "--for=jsonpath={.status.state}=failed", "--timeout=30s")
         if resume:
             kubectl("patch", "labrun", run, "--type=merge", "-p", '{"spec":{"resumeCount":1}}')
+            # Until the controller has taken the resume up, the run rests in `failed` as before.
+            taken_up = "--for=jsonpath={.status.observedResumeCount}=1"
+            kubectl("wait", f"labrun/{run}", taken_up, "--timeout=30s")
             wait_for_rest(run)
