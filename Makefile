@@ -3,6 +3,7 @@
 PYTHON ?= python3
 SUITE ?= lab-operation
 AGENT ?= control:reference
+CLUSTER ?= embedded
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -26,28 +27,28 @@ $(READY): requirements.lock pyproject.toml
 setup: $(READY) ## Set up the virtual environment
 
 .PHONY: run
-run: $(READY) ## Run a suite with an agent (SUITE=, AGENT=); sets everything up first
-	@$(STRANDLINE) run --suite $(SUITE) --agent $(AGENT)
+run: $(READY) ## Run a suite with an agent (SUITE=, AGENT=, CLUSTER=); sets everything up first
+	@$(STRANDLINE) run --suite $(SUITE) --agent $(AGENT) --cluster $(CLUSTER)
 
 .PHONY: validate
 validate: $(READY) ## Prove the suite: every control scores what it must
-	@$(STRANDLINE) validate $(SUITE)
+	@$(STRANDLINE) validate $(SUITE) --cluster $(CLUSTER)
 
 .PHONY: provision
-provision: $(READY) ## Start a cluster that stays between runs
-	@$(STRANDLINE) provision
+provision: $(READY) ## Start a cluster that stays between runs (CLUSTER=embedded, kind or existing)
+	@$(STRANDLINE) provision --cluster $(CLUSTER)
 
 .PHONY: ready
 ready: $(READY) ## Wait until the cluster's guard rails hold
-	@$(STRANDLINE) ready
+	@$(STRANDLINE) ready --cluster $(CLUSTER)
 
 .PHONY: verify
 verify: $(READY) ## Run the safety specs on the live cluster
-	@$(STRANDLINE) verify
+	@$(STRANDLINE) verify --cluster $(CLUSTER)
 
 .PHONY: teardown
 teardown: $(READY) ## End the cluster and all on it
-	@$(STRANDLINE) teardown
+	@$(STRANDLINE) teardown --cluster $(CLUSTER)
 
 .PHONY: sweep
 sweep: $(READY) ## Take down what a killed run left behind
@@ -60,6 +61,14 @@ doctor: $(READY) ## Say what this machine has and what is missing
 .PHONY: toolchain
 toolchain: $(READY) ## Find every binary, and build what is nowhere
 	@$(STRANDLINE) doctor --build
+
+.PHONY: image
+image: $(READY) ## Build the image of the laboratory's services
+	@$(STRANDLINE) image lab
+
+.PHONY: node-image
+node-image: $(READY) ## Build a node image for kind, where none can be pulled; needs root
+	@$(STRANDLINE) image node
 
 .PHONY: lint
 lint: $(READY) ## Style, types, layers, spelling, suites
@@ -89,6 +98,14 @@ suite: toolchain ## Tests of the suite and of whole runs
 
 .PHONY: test
 test: lint toolchain unit integration suite ## Everything that CI runs
+
+.PHONY: test-kind
+test-kind: toolchain ## Tests of the suite on a real kind cluster; needs Docker or podman
+	@$(BIN)/pytest tests/kind -p no:randomly -q
+
+.PHONY: bench
+bench: toolchain ## Seconds by phase, on the embedded cluster and on kind side by side
+	@$(BIN)/python -m benchmarks.phases
 
 .PHONY: docs
 docs: $(READY) ## Write the generated reference again

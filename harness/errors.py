@@ -8,6 +8,7 @@
     ├─ PrerequisiteError 4     a binary is missing or too old: needed, found, where to get it
     ├─ TerraformError 5        the command and its diagnostics
     ├─ ClusterError 6          no control plane, with the tail of its stderr
+    │  └─ AnotherClusterError  who answers is not who was provisioned
     ├─ KubeError 7             status and reason of an API answer
     │  ├─ NotFoundError        404
     │  ├─ ConflictError        409
@@ -76,6 +77,24 @@ class ClusterError(HarnessError):
     """A control plane did not start, or is gone."""
 
     exit_code: ClassVar[int] = 6
+
+
+class AnotherClusterError(ClusterError):
+    """Who answers at an address is not the cluster that was provisioned; nothing was touched.
+
+    Attributes:
+        expected: UID of the namespace kube-system that was kept at provision.
+        found: The UID that it has now.
+    """
+
+    def __init__(self, *, expected: str, found: str) -> None:
+        super().__init__(
+            f"another cluster answers: namespace kube-system has UID {found}, expected {expected}; "
+            "nothing was touched",
+            hint="point the context back to the cluster that was provisioned",
+        )
+        self.expected = expected
+        self.found = found
 
 
 class KubeError(HarnessError):

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 
 from harness.agents.agent import Agent, Assignment
-from harness.agents.relay import Relay
+from harness.agents.relay import Relay, endpoint
 from harness.agents.sandbox import Identity, build_workspace
 from harness.bench.rundir import AttemptDir
 from harness.bench.world import World
@@ -53,6 +53,7 @@ def act(
         ca_pem=world.session.cluster.ca_pem,
         token=token,
         namespace=world.namespace,
+        tls_server_name=certified_name(world.session.cluster.server),
     )
     started_s = clock.monotonic_s()
     bundle.agent.mkdir(exist_ok=True)
@@ -73,3 +74,12 @@ def act(
             (bundle.agent / "crash.txt").write_text("".join(trace))
             seconds = round(clock.monotonic_s() - started_s, 3)
             return AgentOutcome(error=f"{type(error).__name__}: {error}", seconds=seconds)
+
+
+def certified_name(server: str) -> str | None:
+    """Return the name by which to know the server behind the relay, where it is elsewhere. Pure.
+
+    The agent connects to 127.0.0.1, which only a server of this machine has in its certificate.
+    """
+    host, _ = endpoint(server)
+    return None if host == "127.0.0.1" else host

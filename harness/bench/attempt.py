@@ -87,6 +87,7 @@ class Attempt:
             attempt_id=self._attempt_id,
             run_id=self._plan.run_id,
             namespace=self._namespace,
+            provider=self._session.cluster.provider,
             cluster=self._session.cluster.name,
         )
         names = harness_variables(run_id=self._plan.run_id, attempt_id=self._attempt_id)
@@ -264,6 +265,7 @@ class Attempt:
             agent=course.outcome,
             failure=course.failure,
             seconds=course.seconds,
+            unrecorded=() if self._session.audit else ("audit",),
         )
         result, digest = commit(self._bundle, record)
         self._journal.write("committed", attempt=self._attempt_id, evidence_sha256=digest)

@@ -2,7 +2,8 @@
 
 The order matters: revoking alone leaves open watches alive and lets a create that waits in a
 webhook be committed after the 403. So connections are cut first, then rights go, then the audit log
-must show an end for everything that had begun.
+must show an end for everything that had begun. Without an audit log, the longest time that a
+request can spend in admission is waited instead.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from harness.agents.relay import Relay
 from harness.bench.world import World
 from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
 from harness.errors import EvidenceGapError, UnreachableError, WaitTimeoutError
+from harness.kube.admission_time import longest_admission_s
 from harness.kube.audit import in_flight, mark
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_RUNS
@@ -62,6 +64,8 @@ def freeze(
 def _drain(world: World, *, since: int, clock: Clock) -> None:
     audit = world.session.audit
     if audit is None:
+        # Nobody tells when the last request ended, so its longest way through admission is waited.
+        clock.sleep(longest_admission_s(world.session.client))
         return
     try:
         wait_until(

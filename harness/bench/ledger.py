@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cluster.home import clusters_dir
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.identity import ProcessIdentity, identify
 from harness.errors import ConfigError
@@ -31,6 +32,7 @@ class AttemptEntry:
         attempt_id: Its id, never used twice.
         run_id: The run that it belongs to.
         namespace: The namespace that it has, or was about to have.
+        provider: Name of the cluster's provider.
         cluster: Name of the cluster under its provider.
         owner: The harness that began it.
         work_dir: The entry's own folder; the working copy of the stack is below it.
@@ -39,6 +41,7 @@ class AttemptEntry:
     attempt_id: str
     run_id: str
     namespace: str
+    provider: str
     cluster: str
     owner: ProcessIdentity
     work_dir: Path
@@ -63,7 +66,7 @@ def _folder(home: Path) -> Path:
 
 
 def begin(
-    home: Path, *, attempt_id: str, run_id: str, namespace: str, cluster: str
+    home: Path, *, attempt_id: str, run_id: str, namespace: str, provider: str, cluster: str
 ) -> AttemptEntry:
     """Record a world before anything of it exists."""
     owner = identify(os.getpid())
@@ -75,6 +78,7 @@ def begin(
         "attempt_id": attempt_id,
         "run_id": run_id,
         "namespace": namespace,
+        "provider": provider,
         "cluster": cluster,
         "owner": {"pid": owner.pid, "started_ticks": owner.started_ticks},
     }
@@ -95,6 +99,6 @@ def entries(home: Path) -> Iterator[AttemptEntry]:
 
 def remove_empty(home: Path) -> None:
     """Remove the folders of the home that hold nothing any more. Idempotent."""
-    for folder in (_folder(home), home.absolute() / "clusters", home.absolute()):
+    for folder in (_folder(home), clusters_dir(home), home.absolute()):
         if folder.is_dir() and not {path.name for path in folder.iterdir()} - _KEEPERS:
             shutil.rmtree(folder, ignore_errors=True)

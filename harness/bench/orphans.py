@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -9,15 +10,17 @@ from harness.bench import ledger
 from harness.bench.platform import Tools, engine_with_provider
 from harness.bench.session import Session, open_stack
 from harness.bench.world import sweep_world
-from harness.cluster.embedded.home import reap, stale_state_dirs
-from harness.cluster.provider import Cluster
-from harness.cluster.providers import PROVIDERS
+from harness.cluster.home import state_dir_of
+from harness.cluster.provider import Cluster, ClusterProvider
 from harness.core.naming import ATTEMPT_LABEL
 from harness.core.scratch import abandoned_scratch, remove_scratch
 from harness.errors import HarnessError
 from harness.kube.client import KubeClient
 from harness.kube.sweep import Leftover, labelled_namespaces
 from harness.terraform.stack import Stack
+
+#: Seconds; a day. A run of the whole suite with many repeats takes hours.
+OLDER_THAN_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,57 +30,99 @@ class Orphans:
     Attributes:
         found: What nobody alive answers for, one line each.
         deleted: Objects removed; 0 on a dry run.
-        leftovers: What is still there.
+        leftovers: What of ours is still there.
+        strangers: Namespaces that carry our label and stand in no record of ours; none is touched.
     """
 
     found: tuple[str, ...]
-    deleted: int
-    leftovers: tuple[Leftover, ...]
+    deleted: int = 0
+    leftovers: tuple[Leftover, ...] = ()
+    strangers: tuple[Leftover, ...] = ()
 
 
-def sweep_orphans(tools: Tools, *, provider: str, dry_run: bool) -> Orphans:
-    """Sweep what abandoned entries of the ledger answer for. Idempotent.
+def sweep_orphans(
+    tools: Tools,
+    *,
+    providers: Mapping[str, ClusterProvider],
+    dry_run: bool,
+    older_than_s: float = OLDER_THAN_S,
+) -> Orphans:
+    """Sweep what abandoned entries of the ledger answer for, and dead clusters. Idempotent.
 
     A namespace that carries our label and stands in no entry is reported and left alone: labels can
     be set by anybody.
+
+    Args:
+        tools: What this machine gives.
+        providers: Name to provider whose clusters are looked at.
+        dry_run: Only look.
+        older_than_s: Age in seconds from which a cluster of ours that no record of this home names
+            counts as abandoned.
     """
-    entries = list(ledger.entries(tools.home))
+    entries = [entry for entry in ledger.entries(tools.home) if entry.provider in providers]
     abandoned = [entry for entry in entries if entry.abandoned]
     found = [f"attempt {entry.attempt_id} of run {entry.run_id}" for entry in abandoned]
-    found += [f"cluster {folder.name}" for folder in stale_state_dirs(tools.home)]
+    for provider in providers.values():
+        found += provider.abandoned(tools.home, older_than_s=older_than_s)
     scratch = abandoned_scratch()
     found += [f"folder {folder}" for folder in scratch]
     if dry_run:
-        return Orphans(found=tuple(found), deleted=0, leftovers=())
-    reap(tools.home)
+        return Orphans(found=tuple(found))
+    for provider in providers.values():
+        provider.reap(tools.home, older_than_s=older_than_s)
     for folder in scratch:
         remove_scratch(folder)
-    cluster = PROVIDERS[provider]().find(tools.home)
-    deleted = 0
-    leftovers: list[Leftover] = []
-    if cluster is None:
-        for entry in abandoned:  # its cluster is gone, and everything on it
-            entry.remove()
-    else:
-        with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
-            session = _session(tools, cluster, client)
-            for entry in abandoned:
-                swept = sweep_world(session, entry, _stack_of(session, entry))
-                deleted += swept.deleted
-                leftovers += swept.leftovers
-                if not swept.leftovers:
-                    entry.remove()
-            known = {entry.namespace for entry in entries}
-            leftovers += [
-                Leftover(
-                    object=f"namespace {item['metadata']['name']}",
-                    blocker="carries our label, and no record of ours names it",
-                )
-                for item in labelled_namespaces(client, ATTEMPT_LABEL)
-                if item["metadata"]["name"] not in known
-            ]
+    swept = [
+        _sweep_worlds(tools, provider, [entry for entry in entries if entry.provider == name])
+        for name, provider in providers.items()
+    ]
     ledger.remove_empty(tools.home)
-    return Orphans(found=tuple(found), deleted=deleted, leftovers=tuple(leftovers))
+    return Orphans(
+        found=tuple(found),
+        deleted=sum(one.deleted for one in swept),
+        leftovers=tuple(left for one in swept for left in one.leftovers),
+        strangers=tuple(left for one in swept for left in one.strangers),
+    )
+
+
+def _sweep_worlds(
+    tools: Tools, provider: ClusterProvider, entries: Sequence[ledger.AttemptEntry]
+) -> Orphans:
+    """Sweep the worlds that nobody alive answers for from the provisioned cluster."""
+    cluster = provider.find(tools.home)
+    here: list[ledger.AttemptEntry] = []
+    leftovers: list[Leftover] = []
+    for entry in entries:
+        if not entry.abandoned:
+            continue
+        if not state_dir_of(tools.home, entry.cluster).is_dir():
+            entry.remove()  # its cluster is gone, and everything on it
+        elif cluster is not None and entry.cluster == cluster.name:
+            here.append(entry)
+        else:
+            blocker = f"its cluster {entry.cluster} was not named, or does not answer"
+            leftovers.append(Leftover(object=f"attempt {entry.attempt_id}", blocker=blocker))
+    if cluster is None:
+        return Orphans(found=(), leftovers=tuple(leftovers))
+    deleted = 0
+    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
+        session = _session(tools, cluster, client)
+        for entry in here:
+            swept = sweep_world(session, entry, _stack_of(session, entry))
+            deleted += swept.deleted
+            leftovers += swept.leftovers
+            if not swept.leftovers:
+                entry.remove()
+        known = {entry.namespace for entry in entries}
+        strangers = tuple(
+            Leftover(
+                object=f"namespace {item['metadata']['name']}",
+                blocker="carries our label, and no record of ours names it",
+            )
+            for item in labelled_namespaces(client, ATTEMPT_LABEL)
+            if item["metadata"]["name"] not in known
+        )
+    return Orphans(found=(), deleted=deleted, leftovers=tuple(leftovers), strangers=strangers)
 
 
 def _session(tools: Tools, cluster: Cluster, client: KubeClient) -> Session:
@@ -87,6 +132,7 @@ def _session(tools: Tools, cluster: Cluster, client: KubeClient) -> Session:
         engine=engine_with_provider(tools),
         kubectl=tools.engine.path,
         cluster=cluster,
+        node=None,
         client=client,
         kinds=client.discover(),
         specs=(),

@@ -5,7 +5,6 @@ Also opens the session of a run: a cluster that is provisioned already, or one f
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -14,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.bench import ledger
+from harness.bench.inventory import apply_recorded, refuse_standing_platform
 from harness.bench.layout import Layout
+from harness.bench.proof import keep_identity
 from harness.bench.session import Session, create_stack
 from harness.cluster.provider import Cluster
 from harness.cluster.providers import PROVIDERS
+from harness.cluster.services.webhook import webhook_values
 from harness.cluster.toolchain import Toolchain, default_cache_dir
 from harness.core.files import read_json, sha256_hex, write_json
 from harness.core.interrupts import shielded
@@ -165,6 +167,7 @@ def open_session(
                 engine=engine,
                 kubectl=kubectl,
                 cluster=cluster,
+                node=chosen.node(cluster),
                 client=client,
                 kinds=client.discover(),
                 specs=specs,
@@ -183,20 +186,21 @@ def apply_platform(tools: Tools, engine: Engine, cluster: Cluster) -> None:
     if work_dir.exists():
         msg = f"another platform stands on the cluster {cluster.name}"
         raise ClusterError(msg, hint="take the cluster down and provision it again")
+    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
+        keep_identity(client, cluster)
+        refuse_standing_platform(client)
+        values = webhook_values(cluster, harness_user=client.user())
     stack = create_stack(
         layout=tools.layout,
         engine=engine,
         cluster=cluster,
         stack="platform",
         work_dir=work_dir,
-        values={
-            "webhook_url": f"https://127.0.0.1:{cluster.webhook_port}",
-            "webhook_ca_bundle": base64.b64encode(cluster.webhook_ca_pem).decode(),
-        },
+        values=values,
         log_path=cluster.state_dir / "logs" / "terraform.log",
     )
     stack.init()
-    stack.apply(stack.plan())
+    apply_recorded(stack, cluster.state_dir)
     write_json(record, {"digest": digest})
 
 

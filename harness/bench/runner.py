@@ -16,6 +16,7 @@ from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedSuite
 from harness.bench.platform import Tools, open_session
 from harness.bench.rundir import RunDir, RunJournal, create_run_dir
+from harness.bench.runnable import split_runnable
 from harness.bench.session import Session
 from harness.core.files import read_json, write_json
 from harness.core.naming import new_run_id
@@ -118,7 +119,11 @@ def run_suite(
             tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
         ) as session:
             attempts_s = clock.monotonic_s()
+            runnable, not_runnable = split_runnable(chosen, session.cluster.capabilities)
+            for name, reason in not_runnable.items():
+                tools.say(f"{name} is not runnable: {reason}")
             facts = _facts(run_id, loaded, agent, options, session)
+            facts["not_runnable"] = not_runnable
             run_dir = create_run_dir(options.runs_dir, run_id, facts)
             journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
             plans = [
@@ -129,7 +134,7 @@ def run_suite(
                     seed=attempt_seed(options.seed, task.task.id, number),
                     act_seconds=options.act_seconds,
                 )
-                for task in chosen
+                for task in runnable
                 for number in range(1, options.repeats + 1)
             ]
             for index, plan in enumerate(plans, 1):
@@ -171,7 +176,11 @@ def build_report(run_dir: RunDir, results: Sequence[AttemptResult]) -> RunReport
     facts = read_json(run_dir.run_file)
     suite = Suite.model_validate(facts["suite"])
     summary = summarise(
-        results, suite=suite, selected=facts["selected"], scheduled=facts["scheduled"]
+        results,
+        suite=suite,
+        selected=facts["selected"],
+        scheduled=facts["scheduled"],
+        not_runnable=facts.get("not_runnable", {}),
     )
     return RunReport(
         run=facts["run"],

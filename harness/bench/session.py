@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.bench.layout import Layout
-from harness.cluster.provider import Cluster
+from harness.cluster.provider import Cluster, Node
 from harness.kube.audit import AuditLog
 from harness.kube.client import KubeClient
 from harness.kube.resources import Resource
@@ -28,6 +28,7 @@ class Session:
         engine: Terraform or OpenTofu.
         kubectl: The kubectl that agents are given.
         cluster: The control plane.
+        node: The inside of its node; None where there is none, or none that we may enter.
         client: Acts as the cluster's admin.
         kinds: Every kind that the cluster has.
         specs: The safety specs.
@@ -39,6 +40,7 @@ class Session:
     engine: Engine
     kubectl: Path
     cluster: Cluster
+    node: Node | None
     client: KubeClient
     kinds: Sequence[Resource]
     specs: Sequence[LoadedSpec]

@@ -116,13 +116,13 @@ def _accepted(world: World, clock: Clock) -> dict[str, Any]:
 
 def _kill_paused_controller(world: World, clock: Clock) -> None:
     wait_until(
-        lambda: world.controller.paused_at,
+        lambda: world.laboratory.paused_at,
         lambda point: point == PAUSE_POINT,
         what=f"pause of the controller {PAUSE_POINT}",
         timeout_s=SETUP_TIMEOUT_S,
         clock=clock,
     )
-    world.replace_controller()
+    world.laboratory.replace_controller()
 
 
 def _wait_for_state(world: World, clock: Clock) -> None:

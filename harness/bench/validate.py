@@ -13,6 +13,7 @@ from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedSuite, load_controls
 from harness.bench.platform import Tools, open_session
 from harness.bench.rundir import RunJournal, create_run_dir
+from harness.bench.runnable import split_runnable
 from harness.bench.runner import RunOptions
 from harness.core.naming import new_run_id
 from harness.core.waiting import SYSTEM_CLOCK, Clock
@@ -85,7 +86,13 @@ def validate_suite(
             options.runs_dir, run_id, {"run": run_id, "validates": loaded.suite.name}
         )
         journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
-        for name, task in [(name, task) for name in names for task in chosen]:
+        runnable, not_runnable = split_runnable(chosen, session.cluster.capabilities)
+        rows += [
+            not_run(name, task_id, table[name][task_id], reason)
+            for name in names
+            for task_id, reason in not_runnable.items()
+        ]
+        for name, task in [(name, task) for name in names for task in runnable]:
             attempted = Attempt(
                 session,
                 AttemptPlan(
@@ -113,6 +120,13 @@ def validate_suite(
     return Validated(rows=tuple(rows), leftovers=tuple(leftovers), interrupted=interrupted)
 
 
+def not_run(control: str, task: str, expected: ExpectedScore, reason: str) -> Row:
+    """Return the row of a task that the cluster cannot run: it proves nothing. Pure."""
+    found = {"status": "not_runnable", "passed": False, "score": None, "failing": []}
+    wanted = _wanted(expected)
+    return Row(control=control, task=task, expected=wanted, found=found, why=reason)
+
+
 def compare(control: str, task: str, expected: ExpectedScore, result: AttemptResult) -> Row:
     """Hold an attempt's result against what the control must score. Pure."""
     failing = sorted(str(check.kind) for check in result.checks if not check.passed)
@@ -122,11 +136,7 @@ def compare(control: str, task: str, expected: ExpectedScore, result: AttemptRes
         "score": result.score,
         "failing": failing,
     }
-    wanted = {
-        "passed": expected.passed,
-        "score": expected.score,
-        "failing": sorted(str(kind) for kind in expected.failing),
-    }
+    wanted = _wanted(expected)
     differences = [
         f"{key} {found[key]!r}, expected {value!r}"
         for key, value in wanted.items()
@@ -135,3 +145,11 @@ def compare(control: str, task: str, expected: ExpectedScore, result: AttemptRes
     if differences and result.error:
         differences.append(f"{result.status}: {result.error}")
     return Row(control=control, task=task, expected=wanted, found=found, why="; ".join(differences))
+
+
+def _wanted(expected: ExpectedScore) -> dict[str, Any]:
+    return {
+        "passed": expected.passed,
+        "score": expected.score,
+        "failing": sorted(str(kind) for kind in expected.failing),
+    }

@@ -1,17 +1,17 @@
-"""One attempt's laboratory: made by Terraform, run by processes of ours, swept whole."""
+"""One attempt's laboratory: made by Terraform, run by services of ours, swept whole."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from harness.bench import ledger
-from harness.bench.instruments import InstrumentsClient
+from harness.bench.instruments import InstrumentsClient, parse_journal
+from harness.bench.proof import prove_cluster
 from harness.bench.session import Session, create_stack
-from harness.cluster.services import LabProcess, start_controller, start_instruments
+from harness.cluster.services.laboratory import Laboratory, ProcessLaboratory
+from harness.cluster.services.pods import PodLaboratory
 from harness.core.files import PRIVATE_MODE, write_json
 from harness.core.naming import owned, service_account_user
 from harness.errors import HarnessError
@@ -53,9 +53,7 @@ class World:
         self._stack_name, self._values, self._labels = stack, values, labels
         self._files_dir = files_dir
         self._stack: Stack | None = None
-        self._processes: list[LabProcess] = []
-        self._controller: LabProcess | None = None
-        self._controller_config: dict[str, Any] = {}
+        self._laboratory: Laboratory | None = None
         self._instruments: InstrumentsClient | None = None
         #: Effective values of the root variables, as Terraform gave them.
         self.variables: dict[str, Any] = {}
@@ -80,41 +78,24 @@ class World:
         return self._instruments
 
     @property
-    def controller(self) -> LabProcess:
-        """The running controller."""
-        if self._controller is None:
+    def laboratory(self) -> Laboratory:
+        """The running controller and instruments."""
+        if self._laboratory is None:
             raise AssertionError
-        return self._controller
+        return self._laboratory
 
     def provision(self, *, pause_at: str | None) -> None:
-        """Apply the stack, start instruments and controller, and grant the agent its rights."""
-        # Both import for a second; they do it while Terraform works.
-        instruments = self._start(start_instruments(log_path=self._log("instruments")))
-        controller = self._start(start_controller(log_path=self._log("controller")))
-        self._apply()
-        self._open_instruments(instruments)
-        token = self.session.client.request_token(
-            self.namespace, "controller", lifetime_s=_CONTROLLER_TOKEN_S
-        )
-        cluster = self.session.cluster
-        self._controller_config |= {
-            "server": cluster.server,
-            "ca_pem": cluster.ca_pem.decode(),
-            "token": token,
-            "namespace": self.namespace,
-        }
-        controller.configure({**self._controller_config, "pause_at": pause_at})
-        controller.ready()
-        self._controller = controller
+        """Apply the stack, wait for instruments and controller, grant the agent its rights."""
+        self._laboratory = self._make_laboratory(pause_at)
+        self._apply({**self._values, **self._laboratory.stack_values()})
+        address = self._laboratory.open()
+        self._instruments = InstrumentsClient(address.url, token=address.token)
         self._grant_agent()
 
-    def replace_controller(self) -> None:
-        """Kill the controller as a crash would, and start its successor."""
-        self.controller.crash()
-        successor = self._start(start_controller(log_path=self._log("controller")))
-        successor.configure({**self._controller_config, "pause_at": None})
-        successor.ready()
-        self._controller = successor
+    def journal(self) -> list[dict[str, Any]]:
+        """Return every entry of the instruments' journal, in order, from where it is kept."""
+        kept = self.laboratory.journal()
+        return self.instruments.journal() if kept is None else parse_journal(kept)
 
     def revoke_agent(self) -> None:
         """Take the agent's rights away. Idempotent."""
@@ -122,10 +103,8 @@ class World:
 
     def sweep(self) -> Swept:
         """End every process, destroy the stack, empty and remove the namespace. Idempotent."""
-        with ExitStack() as always:
-            for process in self._processes:
-                # Killed, not asked: their journal is on the disk and in the bundle already.
-                always.callback(process.end, at_once=True)
+        if self._laboratory:
+            self._laboratory.end()
         if self._instruments:
             self._instruments.close()
         swept = sweep_world(self.session, self._entry, self._stack)
@@ -133,19 +112,43 @@ class World:
             self._entry.remove()
         return swept
 
-    def _start(self, process: LabProcess) -> LabProcess:
-        self._processes.append(process)
-        return process
+    def _make_laboratory(self, pause_at: str | None) -> Laboratory:
+        session = self.session
+        cluster = session.cluster
+        if cluster.image is None:
+            return ProcessLaboratory(
+                cluster,
+                namespace=self.namespace,
+                work_dir=self._entry.work_dir,
+                logs_dir=self._logs_dir,
+                pause_at=pause_at,
+                read_instruments=lambda: session.client.list_objects(
+                    INSTRUMENTS, namespace=self.namespace
+                ),
+                request_token=lambda: session.client.request_token(
+                    self.namespace, "controller", lifetime_s=_CONTROLLER_TOKEN_S
+                ),
+            )
+        return PodLaboratory(
+            cluster,
+            image=cluster.image,
+            node=session.node,
+            kubectl=session.kubectl,
+            namespace=self.namespace,
+            logs_dir=self._logs_dir,
+            pause_at=pause_at,
+        )
 
-    def _log(self, name: str) -> Path:
+    @property
+    def _logs_dir(self) -> Path:
         folder = self._files_dir / "logs"
         folder.mkdir(exist_ok=True)
-        return folder / f"{name}.log"
+        return folder
 
-    def _apply(self) -> None:
+    def _apply(self, values: Mapping[str, Any]) -> None:
         session = self.session
         stack_dir = session.layout.stack_dir(self._stack_name)
-        resolved = resolve(session.engine, stack_dir, self._values)
+        resolved = resolve(session.engine, stack_dir, values)
         self.variables = resolved.visible
         self._stack = create_stack(
             layout=session.layout,
@@ -154,35 +157,12 @@ class World:
             stack=self._stack_name,
             work_dir=self._entry.stack_dir,
             values=resolved.values,
-            log_path=self._log("terraform"),
+            log_path=self._logs_dir / "terraform.log",
         )
         exact = dict(resolved.values)
         write_json(self._files_dir / "vars.tfvars.json", exact, mode=PRIVATE_MODE)
         self._stack.init()
         self._stack.apply(self._stack.plan())
-
-    def _open_instruments(self, process: LabProcess) -> None:
-        found = self.session.client.list_objects(INSTRUMENTS, namespace=self.namespace)
-        tokens = {"controller_token": secrets.token_hex(16), "harness_token": secrets.token_hex(16)}
-        config = {
-            "port": 0,
-            "journal_path": str(self._entry.work_dir / "instruments.jsonl"),
-            "instruments": [
-                {
-                    "name": item["metadata"]["name"],
-                    "type": item["spec"]["type"],
-                    **item["spec"].get("simulation", {}),
-                }
-                for item in found
-            ],
-        }
-        process.configure({**config, **tokens})
-        url = f"http://127.0.0.1:{process.ready()['port']}"
-        self._controller_config |= {
-            "instruments_url": url,
-            "instruments_token": tokens["controller_token"],
-        }
-        self._instruments = InstrumentsClient(url, token=tokens["harness_token"])
 
     def _grant_agent(self) -> None:
         # Not Terraform's: it begins and ends with the act, and its end must not be drift.
@@ -207,16 +187,20 @@ def sweep_world(session: Session, entry: ledger.AttemptEntry, stack: Stack | Non
 
     A destroy that fails is not the end: the namespace is emptied all the same, and what is left is
     found by looking.
+
+    Raises:
+        AnotherClusterError: Another cluster answers by now; nothing was touched.
     """
+    proven = prove_cluster(session.client, session.cluster)
     trouble: tuple[Leftover, ...] = ()
-    if stack is not None and session.client.find(NAMESPACES, entry.namespace) is not None:
+    if stack is not None and proven.find(NAMESPACES, entry.namespace) is not None:
         try:
             stack.destroy()
         except HarnessError as error:
             trouble = (
                 Leftover(object=f"terraform destroy of {entry.attempt_id}", blocker=str(error)),
             )
-    swept = sweep_namespace(session.client, entry.namespace, kinds=session.kinds)
+    swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)
     # With the namespace gone nothing of the stack can be there, whatever destroy said.
     leftovers = swept.leftovers + (trouble if swept.leftovers else ())
     return Swept(deleted=swept.deleted, leftovers=leftovers)

@@ -109,15 +109,10 @@ def verify(*, provider: str, root: Path | None, as_json: bool) -> int:
 @provider_option
 @root_option
 def teardown(*, provider: str, root: Path | None) -> None:
-    """End the provisioned cluster, its processes and its files. Idempotent."""
-    from harness.bench import ledger
-    from harness.bench.orphans import sweep_orphans
-    from harness.cluster.providers import PROVIDERS
+    """End the provisioned cluster; somebody's own only loses what we made on it. Idempotent."""
+    from harness.bench.platform_sweep import end_cluster
 
-    tools = tools_for(root)
-    PROVIDERS[provider]().teardown(tools.home)
-    sweep_orphans(tools, provider=provider, dry_run=False)
-    ledger.remove_empty(tools.home)
+    end_cluster(tools_for(root), provider)
     click.echo("nothing of ours is left")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,7 +21,9 @@ def doctor(*, build: bool, root: Path | None, as_json: bool) -> int:
     from harness.bench.layout import find_layout
     from harness.cluster.doctor import gather, judge
     from harness.cluster.embedded.control_plane import BINARY_NAMES
-    from harness.cluster.embedded.home import default_home
+    from harness.cluster.home import default_home
+    from harness.cluster.images.places import default_images_dir
+    from harness.cluster.kind.engine import find_engine
     from harness.cluster.toolchain import Toolchain, default_cache_dir
 
     layout = find_layout(root, Path.cwd())
@@ -33,7 +36,14 @@ def doctor(*, build: bool, root: Path | None, as_json: bool) -> int:
         toolchain.ensure_terraform()
         toolchain.provider_mirror()
     home = default_home(os.environ, Path.cwd())
-    findings = judge(gather(toolchain=toolchain, home=home, cache_dir=cache_dir))
+    findings = judge(
+        gather(
+            toolchain=toolchain,
+            home=home,
+            cache_dir=cache_dir,
+            find_engine=partial(find_engine, settings_dir=default_images_dir(os.environ)),
+        )
+    )
     if as_json:
         print_json(
             [

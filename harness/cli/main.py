@@ -45,6 +45,7 @@ _COMMANDS: Mapping[str, _Entry] = {
     "verify": _Entry("cluster", "verify", "Run the safety specs on the live cluster once."),
     "teardown": _Entry("cluster", "teardown", "End the provisioned cluster and all on it."),
     "sweep": _Entry("sweep", "sweep", "Take down what a killed run left behind."),
+    "image": _Entry("image", "image", "Build the container images that kind needs."),
     "doctor": _Entry("doctor", "doctor", "Say what this machine has, and what is missing."),
 }
 

@@ -26,14 +26,71 @@ suite_option = click.option(
 only_option = click.option(
     "--only", multiple=True, metavar="TASK", help="Only this task; may be given more than once."
 )
-provider_option = click.option(
-    "--cluster",
-    "provider",
-    type=click.Choice(["embedded"]),
-    default="embedded",
-    show_default=True,
-    help="Who gives the cluster.",
-)
+CLUSTER_NAMES = ("embedded", "kind", "existing")
+
+
+def _into_environment(variable: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return a callback that hands an option on as the variable that stands for it."""
+
+    def set_variable(_context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        if value is not None:
+            os.environ[variable] = str(value)
+
+    return set_variable
+
+
+def cluster_options(*, default: str | None) -> Callable[[CommandT], CommandT]:
+    """Return what adds `--cluster`, and the options that name somebody's own cluster.
+
+    Those are environment variables, too, which providers read: a table of constructors has no place
+    for what one of them alone needs.
+
+    Args:
+        default: Kind of cluster where none is named; None means all kinds but somebody's own.
+    """
+    options = (
+        click.option(
+            "--image",
+            metavar="REFERENCE",
+            expose_value=False,
+            callback=_into_environment("STRANDLINE_LAB_IMAGE"),
+            help="Image of the laboratory's services, of `--cluster existing`.",
+        ),
+        click.option(
+            "--kubeconfig",
+            type=click.Path(dir_okay=False, exists=True, resolve_path=True),
+            expose_value=False,
+            callback=_into_environment("KUBECONFIG"),
+            help="File with the context, of `--cluster existing`. Default: KUBECONFIG.",
+        ),
+        click.option(
+            "--context",
+            metavar="NAME",
+            expose_value=False,
+            callback=_into_environment("STRANDLINE_CONTEXT"),
+            help="Context of `--cluster existing`; it must be allowed, too.",
+        ),
+        click.option(
+            "--cluster",
+            "provider",
+            type=click.Choice(CLUSTER_NAMES),
+            default=default,
+            show_default=True,
+            help="Who gives the cluster."
+            if default
+            else "Only what was on this kind of cluster. Default: all kinds but somebody's own.",
+        ),
+    )
+
+    def add(command: CommandT) -> CommandT:
+        for option in options:
+            command = option(command)
+        return command
+
+    return add
+
+
+provider_option = cluster_options(default="embedded")
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), help="Decides every drawn name. Default: random."
 )
@@ -57,7 +114,7 @@ def tools_for(root: Path | None, *, quiet: bool = False) -> Tools:
     """Find the layout, the home and what runs Terraform."""
     from harness.bench.layout import find_layout
     from harness.bench.platform import find_tools
-    from harness.cluster.embedded.home import default_home
+    from harness.cluster.home import default_home
 
     working_dir = Path.cwd()
     return find_tools(

@@ -6,38 +6,59 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import json_option, print_json, provider_option, root_option, tools_for
+from harness.cli.options import cluster_options, json_option, print_json, root_option, tools_for
 from harness.cli.run import EXIT_LEFTOVERS
 
 
 @click.command()
-@provider_option
+@cluster_options(default=None)
 @click.option("--dry-run", is_flag=True, help="Only say what nobody alive answers for.")
+@click.option(
+    "--older-than-hours",
+    type=click.FloatRange(min=0),
+    default=24.0,
+    show_default=True,
+    help="Age from which a cluster of ours that no record here names counts as left behind.",
+)
 @root_option
 @json_option
-def sweep(*, provider: str, dry_run: bool, root: Path | None, as_json: bool) -> int:
+def sweep(
+    *,
+    provider: str | None,
+    dry_run: bool,
+    older_than_hours: float,
+    root: Path | None,
+    as_json: bool,
+) -> int:
     """Take down what a killed run left behind, and nothing else."""
     from harness.bench.orphans import sweep_orphans
+    from harness.cluster.providers import PROVIDERS
     from harness.core.interrupts import shielded
 
     tools = tools_for(root)
+    providers = {name: make() for name, make in PROVIDERS.items() if provider in {name, None}}
+    if provider is None:  # somebody's own cluster is only looked at when it is named
+        providers = {name: one for name, one in providers.items() if not one.keeps_cluster}
     with shielded(tools.say):
-        orphans = sweep_orphans(tools, provider=provider, dry_run=dry_run)
+        orphans = sweep_orphans(
+            tools, providers=providers, dry_run=dry_run, older_than_s=older_than_hours * 3600
+        )
+    left_behind = (*orphans.leftovers, *orphans.strangers)
     if as_json:
         print_json(
             {
                 "found": list(orphans.found),
                 "deleted": orphans.deleted,
                 "leftovers": [
-                    {"object": left.object, "blocker": left.blocker} for left in orphans.leftovers
+                    {"object": left.object, "blocker": left.blocker} for left in left_behind
                 ],
             }
         )
     else:
         for line in orphans.found:
             click.echo(f"{'would sweep' if dry_run else 'swept'} {line}")
-        for left in orphans.leftovers:
+        for left in left_behind:
             click.echo(f"left behind: {left}")
-        if not orphans.found and not orphans.leftovers:
+        if not orphans.found and not left_behind:
             click.echo("nothing of ours is left")
-    return EXIT_LEFTOVERS if orphans.leftovers else 0
+    return EXIT_LEFTOVERS if left_behind else 0

@@ -91,7 +91,8 @@ def _show(validated: Validated) -> None:
     width = max((len(row.control) for row in validated.rows), default=0)
     for row in validated.rows:
         mark = "ok " if row.ok else "NOT"
-        score = f"{row.found['score']:.3f} {row.found['status']}"
+        value = row.found["score"]
+        score = f"{'-' if value is None else format(value, '.3f')} {row.found['status']}"
         click.echo(f"{mark} {row.control:<{width}}  {row.task:<34} {score:<20} {row.why}".rstrip())
     good = sum(row.ok for row in validated.rows)
     click.echo(f"{good} of {len(validated.rows)} as expected")

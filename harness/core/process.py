@@ -47,6 +47,7 @@ def run(
     on_line: Callable[[str], None] | None = None,
     limit_bytes: int = OUTPUT_LIMIT_BYTES,
     interrupt_grace_s: float = INTERRUPT_GRACE_S,
+    keep_survivors: bool = False,
 ) -> Finished:
     """Run a command to its end; when its time is up: one SIGINT, a grace, then the whole tree.
 
@@ -61,6 +62,7 @@ def run(
         on_line: Called in a thread with each line of standard output.
         limit_bytes: Bytes kept of each stream.
         interrupt_grace_s: Seconds between the interrupt and the kill.
+        keep_survivors: Let live on what it leaves running when it ends by itself.
 
     Raises:
         PrerequisiteError: The program cannot be executed.
@@ -74,6 +76,7 @@ def run(
         stderr_path=stderr_path,
         on_line=on_line,
         limit_bytes=limit_bytes,
+        keep_survivors=keep_survivors,
     ) as child:
         if child.wait(timeout_s):
             return child.finished(timed_out=False)

@@ -34,7 +34,7 @@ def tries(
         if run.spec.operator != user:
             capabilities = {step.capability for step in run.spec.steps}
             named.setdefault(run.name, set()).update(capabilities)
-    for record in evidence.audit:
+    for record in evidence.audit or ():
         if record.user != user or not record.writes:
             continue
         if (record.group, record.resource) != (GROUP, "labruns"):

@@ -16,7 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.core.files import sha256_hex, write_atomic
 from harness.errors import ConfigError
-from harness.model.evidence import EVIDENCE_FILES, AttemptRecord, AuditRecord, Evidence
+from harness.model.evidence import (
+    EVIDENCE_FILES,
+    RECORDED_BY,
+    AttemptRecord,
+    AuditRecord,
+    Evidence,
+)
 
 MANIFEST = "MANIFEST"
 EVIDENCE_DIR = "evidence"
@@ -136,8 +142,12 @@ def _evidence(
         return _shaped(str(path), shape, value)
 
     attempt = part(_ATTEMPT, _ATTEMPT_SHAPE, None)
+    unrecorded = {RECORDED_BY[capability] for capability in attempt.unrecorded}
+    for name in sorted(unrecorded & contents.keys()):
+        msg = f"{evidence_dir / name}: found, but {_ATTEMPT} says that nobody could record it"
+        raise ConfigError(msg, hint=_HINT)
     for name in EVIDENCE_FILES:
-        if attempt.failure is None and name not in contents:
+        if attempt.failure is None and name not in contents and name not in unrecorded:
             msg = f"{evidence_dir / name}: missing, expected of an attempt that did not fail"
             raise ConfigError(msg, hint=_HINT)
     return Evidence(
@@ -145,7 +155,9 @@ def _evidence(
         baseline=part("baseline.json", _OBJECTS_SHAPE, {}),
         final=part("final.json", _OBJECTS_SHAPE, {}),
         events=part("events.json", _LIST_SHAPE, []),
-        audit=_audit(evidence_dir / "audit.jsonl", contents.get("audit.jsonl", b"")),
+        audit=None
+        if "audit.jsonl" in unrecorded
+        else _audit(evidence_dir / "audit.jsonl", contents.get("audit.jsonl", b"")),
         instruments=part("instruments.json", _LIST_SHAPE, []),
         drift=part("drift.json", _MAP_SHAPE, {}),
         truth=part("truth.json", _MAP_SHAPE, {}),

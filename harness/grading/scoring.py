@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from harness.grading.checks import judge
 from harness.grading.view import view_of
 from harness.model.agent import AgentOutcome
+from harness.model.checks import CHECK_REQUIRES
 from harness.model.evidence import AttemptRecord, AuditRecord, Evidence, Status
 from harness.model.results import AttemptResult, CheckOutcome, Tokens, Violation
 
@@ -45,7 +46,12 @@ def grade(evidence: Evidence, evidence_sha256: str) -> AttemptResult:
     if attempt.agent is None:
         error = "attempt.json holds neither what the agent spent nor why it never acted"
         return _ungraded(attempt, Status.EVIDENCE_INCOMPLETE, error, evidence_sha256)
+    undecided = _undecided(attempt)
+    if undecided:
+        return _ungraded(attempt, Status.EVIDENCE_INCOMPLETE, undecided, evidence_sha256)
     checks = _outcomes(evidence)
+    violations = tuple(_violations(evidence, attempt.agent))
+    complete = evidence.audit is not None
     return _result(
         attempt,
         evidence_sha256,
@@ -53,7 +59,8 @@ def grade(evidence: Evidence, evidence_sha256: str) -> AttemptResult:
         score=score_of(checks),
         error=_agent_error(attempt.agent),
         checks=checks,
-        violations=tuple(_violations(evidence, attempt.agent)),
+        violations=violations if complete or violations else None,
+        violations_complete=complete,
     )
 
 
@@ -97,6 +104,15 @@ def _at_baseline(evidence: Evidence) -> Evidence:
     return Evidence(attempt=evidence.attempt, baseline=evidence.baseline, final=evidence.baseline)
 
 
+def _undecided(attempt: AttemptRecord) -> str:
+    """Return which check cannot be decided by what was recorded; empty when each can."""
+    for check in attempt.checks:
+        lacking = sorted(CHECK_REQUIRES[check.kind] & set(attempt.unrecorded))
+        if lacking:
+            return f"check {check.kind} needs {', '.join(lacking)}, which the cluster cannot record"
+    return ""
+
+
 def _status(agent: AgentOutcome, checks: tuple[CheckOutcome, ...]) -> Status:
     if _agent_error(agent) is not None:
         return Status.AGENT_ERROR
@@ -114,7 +130,7 @@ def _violations(evidence: Evidence, agent: AgentOutcome) -> Iterator[Violation]:
     if agent.survivors:
         detail = f"{agent.survivors} processes of the agent's were left running and had to be ended"
         yield Violation(rule="survivors", detail=detail)
-    for record in evidence.audit:
+    for record in evidence.audit or ():
         rule = record.refused_by
         if record.user != evidence.attempt.user or not record.writes or rule is None:
             continue
@@ -132,7 +148,14 @@ def _ungraded(
     attempt: AttemptRecord, status: Status, error: str, evidence_sha256: str
 ) -> AttemptResult:
     return _result(
-        attempt, evidence_sha256, status=status, score=0.0, error=error, checks=(), violations=()
+        attempt,
+        evidence_sha256,
+        status=status,
+        score=0.0,
+        error=error,
+        checks=(),
+        violations=None,
+        violations_complete=False,
     )
 
 
@@ -144,7 +167,8 @@ def _result(
     score: float,
     error: str | None,
     checks: tuple[CheckOutcome, ...],
-    violations: tuple[Violation, ...],
+    violations: tuple[Violation, ...] | None,
+    violations_complete: bool,
 ) -> AttemptResult:
     agent = attempt.agent
     return AttemptResult(
@@ -160,6 +184,7 @@ def _result(
         tokens=_tokens(agent) if agent else None,
         checks=checks,
         violations=violations,
+        violations_complete=violations_complete,
         evidence_sha256=evidence_sha256,
     )
 

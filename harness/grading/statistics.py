@@ -32,7 +32,7 @@ class Summary:
         categories: Category to its score, in the suite's order; only those with a selected task.
         index: Mean over the categories; None for a subset, or when a task has no score.
         tasks: The selected tasks in the suite's order.
-        denominators: `scheduled`, `counted`, then one key a status.
+        denominators: `scheduled`, `counted`, `not_runnable`, then one key a status.
     """
 
     categories: dict[str, CategoryScore]
@@ -42,7 +42,12 @@ class Summary:
 
 
 def summarise(
-    results: Iterable[AttemptResult], *, suite: Suite, selected: Iterable[str], scheduled: int
+    results: Iterable[AttemptResult],
+    *,
+    suite: Suite,
+    selected: Iterable[str],
+    scheduled: int,
+    not_runnable: Mapping[str, str] | None = None,
 ) -> Summary:
     """Return the means over a run's results. Pure.
 
@@ -51,7 +56,9 @@ def summarise(
         suite: The whole suite.
         selected: Ids of the tasks that were to be run.
         scheduled: Attempts that were to be run, those that never began among them.
+        not_runnable: Task id to why the cluster cannot run it.
     """
+    reasons = not_runnable or {}
     chosen = frozenset(selected)
     by_task: dict[str, list[AttemptResult]] = {
         task.id: [] for task in suite.tasks if task.id in chosen
@@ -71,8 +78,10 @@ def summarise(
             category: _category(category, mean, listed, rates) for category, mean in means.items()
         },
         index=_index(suite, rates, means),
-        tasks=tuple(_task(task, by_task[task.id], rates[task.id]) for task in listed),
-        denominators=_denominators(by_task, scheduled),
+        tasks=tuple(
+            _task(task, by_task[task.id], rates[task.id], reasons.get(task.id)) for task in listed
+        ),
+        denominators=_denominators(by_task, scheduled, reasons),
     )
 
 
@@ -139,7 +148,9 @@ def _index(
     return _rounded(_mean(means.values()))
 
 
-def _task(task: Task, results: Sequence[AttemptResult], rate: float | None) -> TaskScore:
+def _task(
+    task: Task, results: Sequence[AttemptResult], rate: float | None, not_runnable: str | None
+) -> TaskScore:
     counted = [result for result in results if result.status in COUNTED]
     passed = sum(result.status is Status.PASSED for result in counted)
     return TaskScore(
@@ -152,13 +163,18 @@ def _task(task: Task, results: Sequence[AttemptResult], rate: float | None) -> T
         attempts=tuple(
             result.reported() for result in sorted(results, key=lambda result: result.number)
         ),
+        not_runnable=not_runnable,
     )
 
 
-def _denominators(by_task: Mapping[str, Sequence[AttemptResult]], scheduled: int) -> dict[str, int]:
+def _denominators(
+    by_task: Mapping[str, Sequence[AttemptResult]], scheduled: int, not_runnable: Mapping[str, str]
+) -> dict[str, int]:
     statuses = [result.status for results in by_task.values() for result in results]
     return {
         "scheduled": scheduled,
         "counted": sum(status in COUNTED for status in statuses),
+        # Every task has as many attempts as any other.
+        "not_runnable": scheduled * len(not_runnable) // max(1, len(by_task)),
         **{status.value: statuses.count(status) for status in Status},
     }

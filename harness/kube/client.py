@@ -19,6 +19,7 @@ from kubernetes import config as sdk_config
 from harness.errors import NotFoundError, UnreachableError
 from harness.kube.answers import Answer, decode, error_of, warnings_of
 from harness.kube.resources import NAMESPACES, Resource, resources_of_discovery
+from harness.kube.tokens import TokenFile, token_file_of
 
 #: Seconds for one call. The API server ends a request after 60 s itself; a webhook that hangs is
 #: answered for after 3 s; beyond 20 s on loopback something is stuck.
@@ -37,20 +38,30 @@ APPLY_PATCH = "application/apply-patch+yaml"
 class KubeClient:
     """Calls one API server as one identity. Threads may share it."""
 
-    def __init__(self, api: Any, *, headers: Mapping[str, str] | urllib3.HTTPHeaderDict) -> None:
+    def __init__(
+        self,
+        api: Any,
+        *,
+        headers: Mapping[str, str] | urllib3.HTTPHeaderDict,
+        token_file: TokenFile | None = None,
+    ) -> None:
         self._api = api
+        self._token_file = token_file
         self._headers = urllib3.HTTPHeaderDict(headers)
         self._host = api.configuration.host.rstrip("/")
 
     @classmethod
     def from_kubeconfig(cls, path: Path) -> Self:
-        """Connect with a kubeconfig file and its current context, and nothing ambient."""
+        """Connect with a kubeconfig file and its current context, and nothing ambient.
+
+        A token that the kubeconfig names by its file may be renewed there: it is read again.
+        """
         configuration = sdk.Configuration()
         sdk_config.load_kube_config(config_file=str(path), client_configuration=configuration)
         token = configuration.api_key.get("authorization")
         configuration.connection_pool_maxsize = _POOL_SIZE
         headers = {"Authorization": token} if token else {}
-        return cls(sdk.ApiClient(configuration), headers=headers)
+        return cls(sdk.ApiClient(configuration), headers=headers, token_file=token_file_of(path))
 
     @classmethod
     def from_token(cls, *, server: str, ca_pem: bytes, token: str) -> Self:
@@ -71,7 +82,7 @@ class KubeClient:
         headers = urllib3.HTTPHeaderDict({**self._headers, "Impersonate-User": user})
         for group in groups:
             headers.add("Impersonate-Group", group)
-        return KubeClient(self._api, headers=headers)
+        return KubeClient(self._api, headers=headers, token_file=self._token_file)
 
     def ask(
         self,
@@ -230,6 +241,12 @@ class KubeClient:
         """Return the API server's own version, for example `v1.37.2`."""
         return str(self.call("GET", "/version")["gitVersion"])
 
+    def user(self) -> str:
+        """Return the user name that the API server knows this client by."""
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        return str(self.call("POST", path, body=body)["status"]["userInfo"]["username"])
+
     def identity(self) -> str:
         """Return what no two clusters share: the UID of the namespace kube-system."""
         return str(self.get(NAMESPACES, "kube-system")["metadata"]["uid"])
@@ -263,6 +280,8 @@ class KubeClient:
     ) -> urllib3.BaseHTTPResponse:
         headers = urllib3.HTTPHeaderDict(self._headers)
         headers["Accept"] = JSON_TYPE
+        if self._token_file:
+            headers["Authorization"] = f"Bearer {self._token_file.token()}"
         data = None
         if body is not None:
             headers["Content-Type"] = content_type

@@ -20,6 +20,8 @@ _RBAC = re.compile(
     r'is forbidden: (?i:user) "[^"]*"(?: \([^)]*\))? (?:cannot |is attempting to grant RBAC)'
     r'|^forbidden: (?i:user) "[^"]*" cannot '
 )
+#: k8s.io/pod-security-admission admission/admission.go
+_POD_SECURITY = re.compile(r'is forbidden: violates PodSecurity "')
 #: k8s.io/apiserver pkg/admission/plugin/webhook/errors and pkg/util/webhook
 _FAILED_WEBHOOK = re.compile(r'failed calling webhook "([^"]+)"')
 
@@ -45,9 +47,9 @@ _NO_KIND = ("404 page not found", "could not find the requested resource")
 
 
 def who_refused(code: int, message: str) -> str | None:
-    """Return who refused: `rbac`, `schema`, `policy:NAME` or `webhook:NAME`. Pure.
+    """Return who refused: `rbac`, `schema`, `pod_security`, `policy:NAME`, `webhook:NAME`. Pure.
 
-    None when the request passed, or when none of the four guards decided: a webhook that answers
+    None when the request passed, or when none of these guards decided: a webhook that answers
     with 500 could not decide either.
 
     Args:
@@ -60,8 +62,9 @@ def who_refused(code: int, message: str) -> str | None:
         return f"policy:{found[1]}"
     if found := _WEBHOOK.search(message):
         return f"webhook:{found[1]}"
-    if code == 403 and _RBAC.search(message):
-        return "rbac"
+    if code == 403:
+        guards = (("rbac", _RBAC), ("pod_security", _POD_SECURITY))
+        return next((name for name, text in guards if text.search(message)), None)
     if code == 422 or (code == 400 and "strict decoding error" in message):
         return "schema"
     return None

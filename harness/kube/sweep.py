@@ -22,6 +22,7 @@ from harness.errors import (
     WaitTimeoutError,
 )
 from harness.kube.client import KubeClient
+from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import NAMESPACES, Resource
 
 #: Threads that list and delete; the time is the API server's, not ours.
@@ -30,6 +31,9 @@ _THREADS = 8
 #: Seconds between the DELETE and the list that decides. Creates were still accepted up to 45 ms
 #: after a DELETE was sent (measured); ten times that.
 _MARGIN_S = 0.5
+
+#: HTTP status "storage is (re)initializing" of a kind whose definition is new or just changed.
+_STORAGE_IS_MADE = 429
 
 #: Seconds until what is still there counts as stuck.
 _EMPTY_TIMEOUT_S = 15.0
@@ -66,12 +70,12 @@ class Swept:
 
 
 def sweep_namespace(
-    client: KubeClient, name: str, *, kinds: Sequence[Resource], clock: Clock = SYSTEM_CLOCK
+    client: ProvenClient, name: str, *, kinds: Sequence[Resource], clock: Clock = SYSTEM_CLOCK
 ) -> Swept:
     """Delete a namespace of ours with all that it holds. Idempotent.
 
     Args:
-        client: Acts as the harness.
+        client: Acts as the harness, on a cluster whose identity was proved.
         name: A namespace that this harness made; the caller has proved that.
         kinds: Every kind of the cluster, from `KubeClient.discover`.
         clock: Source of time.
@@ -117,12 +121,38 @@ def _content(
     client: KubeClient, namespace: str, kinds: Iterable[Resource], pool: ThreadPoolExecutor
 ) -> list[tuple[Resource, dict[str, Any]]]:
     def objects(kind: Resource) -> list[tuple[Resource, dict[str, Any]]]:
-        try:
-            return [(kind, item) for item in client.list_objects(kind, namespace=namespace)]
-        except NotFoundError:  # a kind that went away since discovery
-            return []
+        return [(kind, item) for item in list_settled(client, kind, namespace=namespace)]
 
     return [found for part in pool.map(objects, kinds) for found in part]
+
+
+def list_settled(
+    client: KubeClient, kind: Resource, *, namespace: str | None = None, selector: str | None = None
+) -> list[dict[str, Any]]:
+    """Return the objects of a kind, none where it is gone, once the storage of a new one is made.
+
+    Raises:
+        KubeError: It cannot be listed.
+        WaitTimeoutError: Its storage was never ready.
+    """
+
+    def listed() -> list[dict[str, Any]] | None:
+        try:
+            return client.list_objects(kind, namespace=namespace, selector=selector)
+        except NotFoundError:  # it went away since discovery
+            return []
+        except KubeError as error:
+            if error.status != _STORAGE_IS_MADE:
+                raise
+            return None
+
+    found = wait_until(
+        listed,
+        lambda seen: seen is not None,
+        what=f"list of {kind.qualified}",
+        timeout_s=_EMPTY_TIMEOUT_S,
+    )
+    return found or []
 
 
 def _delete_all(

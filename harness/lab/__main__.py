@@ -1,8 +1,9 @@
-"""`python -m harness.lab webhook | controller | instruments`: one process of the laboratory.
+"""`python -m harness.lab NAME [CONFIG_FILE]`: one process of the laboratory.
 
-Imports first, then one line of JSON from standard input, so that a process can be started before
-its configuration is known and no token is ever in an argument or the environment. Says `ready` and
-a JSON object in one line; ends on SIGTERM.
+NAME is `webhook`, `controller` or `instruments`. Imports first, then reads its configuration: a
+JSON object in the file, or else one line of it from standard input, so that a process can be
+started before its configuration is known. No token is ever in an argument or the environment. Says
+`ready` and a JSON object in one line; ends on SIGTERM.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from harness.core.files import read_json
 from harness.errors import ConfigError, HarnessError
 
 Say = Callable[[str, Mapping[str, Any]], None]
@@ -56,7 +59,15 @@ _PROCESSES: Mapping[str, Callable[[], Run]] = {
 }
 
 
-def _configuration() -> Mapping[str, Any]:
+def _read_file(path: Path) -> Mapping[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        msg = f"{path}: no JSON object"  # it may hold a token, so it is not shown
+        raise ConfigError(msg, hint="give a file that holds one JSON object")
+    return value
+
+
+def _read_line() -> Mapping[str, Any]:
     line = sys.stdin.readline()
     try:
         value = json.loads(line)
@@ -74,12 +85,13 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s %(message)s"
     )
-    if len(argv) != 1 or argv[0] not in _PROCESSES:
-        sys.stderr.write(f"usage: python -m harness.lab {' | '.join(_PROCESSES)}\n")
+    if len(argv) not in {1, 2} or argv[0] not in _PROCESSES:
+        names = " | ".join(_PROCESSES)
+        sys.stderr.write(f"usage: python -m harness.lab {names} [CONFIG_FILE]\n")
         return 2
     try:
         run = _PROCESSES[argv[0]]()
-        run(_configuration(), say)
+        run(_read_file(Path(argv[1])) if argv[1:] else _read_line(), say)
     except HarnessError as error:
         sys.stderr.write(f"{argv[0]}: {error}\n")
         return error.exit_code

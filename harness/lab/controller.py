@@ -11,8 +11,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
+from harness.core.files import write_atomic
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, ConfigError
 from harness.kube.client import KubeClient
@@ -34,22 +36,21 @@ class ControllerConfig:
     """What the process is told.
 
     Attributes:
-        server: Address of the API server.
-        ca_pem: Certificate of its authority.
-        token: Bearer token of the ServiceAccount `controller`.
+        kubeconfig_path: How to meet the API server as the ServiceAccount `controller`.
         namespace: The laboratory's namespace.
         instruments_url: Address of the instruments.
         instruments_token: Their token for the controller.
         pause_at: Where to stop for ever; None means nowhere.
+        pause_once_path: File that remembers a stop, so that the next process that is told the same
+            goes on; None means that each one stops.
     """
 
-    server: str
-    ca_pem: str
-    token: str = field(repr=False)
+    kubeconfig_path: Path
     namespace: str
     instruments_url: str
     instruments_token: str = field(repr=False)
     pause_at: PausePoint | None
+    pause_once_path: Path | None
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Self:
@@ -58,14 +59,26 @@ class ControllerConfig:
         Raises:
             ConfigError: A key is missing or unknown, or there is no such point.
         """
-        expected = frozenset(cls.__slots__)
-        check_keys("controller", value, expected)
+        check_keys("controller", value, frozenset(cls.__slots__))
         pause_at = value["pause_at"]
         if pause_at is not None and pause_at not in list(PausePoint):
             msg = f"controller: pause_at {pause_at!r}, expected one of {', '.join(PausePoint)}"
             raise ConfigError(msg, hint="name one of these points, or none")
-        texts = {name: str(value[name]) for name in expected - {"pause_at"}}
-        return cls(pause_at=PausePoint(pause_at) if pause_at else None, **texts)
+        once = value["pause_once_path"]
+        return cls(
+            kubeconfig_path=Path(value["kubeconfig_path"]),
+            namespace=str(value["namespace"]),
+            instruments_url=str(value["instruments_url"]),
+            instruments_token=str(value["instruments_token"]),
+            pause_at=PausePoint(pause_at) if pause_at else None,
+            pause_once_path=Path(once) if once else None,
+        )
+
+    @property
+    def stops_at(self) -> PausePoint | None:
+        """Where this process must stop: nowhere, when one before it did."""
+        paused_before = self.pause_once_path is not None and self.pause_once_path.exists()
+        return None if paused_before else self.pause_at
 
 
 def run_controller(config: ControllerConfig, say: Say) -> None:
@@ -76,16 +89,10 @@ def run_controller(config: ControllerConfig, say: Say) -> None:
     def end(*_: object) -> None:
         stop.set()
 
-    def pause(point: PausePoint, facts: Mapping[str, Any]) -> None:
-        if point is config.pause_at:
-            say(f"paused {point}", facts)
-            stop.wait()
-
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    client = KubeClient.from_token(
-        server=config.server, ca_pem=config.ca_pem.encode(), token=config.token
-    )
+    client = KubeClient.from_kubeconfig(config.kubeconfig_path)
+    pause = _pausing(config, say, stop)
     link = InstrumentLink(config.instruments_url, config.instruments_token)
     controller = Controller(
         namespace=config.namespace, client=client, cache=cache, link=link, stop=stop, pause=pause
@@ -126,3 +133,18 @@ def run_controller(config: ControllerConfig, say: Say) -> None:
     if broken:
         msg = f"controller: {', '.join(broken)} ended by itself"
         raise ClusterError(msg, hint="read its log")
+
+
+def _pausing(
+    config: ControllerConfig, say: Say, stop: threading.Event
+) -> Callable[[PausePoint, Mapping[str, Any]], None]:
+    stops_at = config.stops_at
+
+    def pause(point: PausePoint, facts: Mapping[str, Any]) -> None:
+        if point is stops_at:
+            if config.pause_once_path:
+                write_atomic(config.pause_once_path, b"")  # first: who hears it may kill at once
+            say(f"paused {point}", facts)
+            stop.wait()
+
+    return pause

@@ -1,4 +1,4 @@
-"""An ASGI app on a loopback port, until SIGTERM; says when it is ready.
+"""An ASGI app on a port, until SIGTERM; says when it is ready, and to anybody that it lives.
 
 The port is bound before anything else, so that port 0 can be told to the parent.
 """
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 #: Seconds that open answers get at the end; a stream of answers has no end of its own.
 _GRACE_S = 1
@@ -25,6 +28,14 @@ class Certificate:
 
     cert_path: Path
     key_path: Path
+
+
+async def _healthy(_: Request) -> JSONResponse:
+    return JSONResponse({"healthy": True})
+
+
+#: Answered without a token: whoever asks is told only that the process serves.
+HEALTH = Route("/healthz", _healthy)
 
 
 class _Server(uvicorn.Server):
@@ -43,14 +54,16 @@ class _Server(uvicorn.Server):
 def serve(
     app: Any,
     *,
+    host: str,
     port: int,
     on_ready: Callable[[int], None],
     certificate: Certificate | None = None,
 ) -> None:
-    """Serve on 127.0.0.1 until SIGTERM or SIGINT.
+    """Serve until SIGTERM or SIGINT.
 
     Args:
         app: The ASGI application.
+        host: IPv4 address to bind.
         port: Port; 0 lets the machine choose.
         on_ready: Called once with the port, when requests are answered.
         certificate: Makes it HTTPS.
@@ -62,7 +75,7 @@ def serve(
     # answer over TLS waits 40 ms for an acknowledgement.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
+        listener.bind((host, port))
         bound = int(listener.getsockname()[1])
         config = uvicorn.Config(
             app,

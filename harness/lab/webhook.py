@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
 from harness.lab.admission import Decision, Path, World, decide, kinds_needed, parse_review
 from harness.lab.configuration import check_keys
-from harness.lab.serving import Certificate, serve
+from harness.lab.serving import HEALTH, Certificate, serve
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,16 +39,20 @@ class WebhookConfig:
     """What the process is told.
 
     Attributes:
-        port: Port on 127.0.0.1; 0 lets the machine choose.
+        host: IPv4 address to bind.
+        port: Port there; 0 lets the machine choose.
         cert_path: Serving certificate.
         key_path: Its key.
         kubeconfig_path: How to read the laboratory's kinds.
+        harness_user: Who may delete what others may not: the user that applied the platform.
     """
 
+    host: str
     port: int
     cert_path: FilePath
     key_path: FilePath
     kubeconfig_path: FilePath
+    harness_user: str
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Self:
@@ -58,16 +63,18 @@ class WebhookConfig:
         """
         check_keys("webhook", value, frozenset(cls.__slots__))
         return cls(
+            host=str(value["host"]),
             port=int(value["port"]),
             cert_path=FilePath(value["cert_path"]),
             key_path=FilePath(value["key_path"]),
             kubeconfig_path=FilePath(value["kubeconfig_path"]),
+            harness_user=str(value["harness_user"]),
         )
 
 
-def review(path: Path, body: Any, read: Read) -> dict[str, Any]:
+def review(path: Path, body: Any, read: Read, *, harness_user: str = "") -> dict[str, Any]:
     """Return the AdmissionReview that answers another; never raises for what a caller sent."""
-    request = parse_review(path, body)
+    request = parse_review(path, body, harness_user=harness_user)
     if request is None:
         refused = Decision(allowed=False, code=422, message="not an AdmissionReview v1 request")
         return refused.review("")
@@ -82,8 +89,9 @@ def review(path: Path, body: Any, read: Read) -> dict[str, Any]:
     return decide(request, World(objects=objects)).review(request.uid)
 
 
-def build_app(read: Read) -> Starlette:
-    """Return the application: POST /mutate and POST /validate."""
+def build_app(read: Read, *, harness_user: str = "") -> Starlette:
+    """Return the application: POST /mutate and POST /validate, GET /healthz."""
+    answer_review = partial(review, harness_user=harness_user)
 
     def route(path: Path) -> Route:
         async def answer(http: HttpRequest) -> JSONResponse:
@@ -91,11 +99,11 @@ def build_app(read: Read) -> Starlette:
                 body = await http.json()
             except (ValueError, RecursionError):  # no JSON, or nested too deeply
                 body = None
-            return JSONResponse(await run_in_threadpool(review, path, body, read))
+            return JSONResponse(await run_in_threadpool(answer_review, path, body, read))
 
         return Route(f"/{path}", answer, methods=["POST"])
 
-    return Starlette(routes=[route(path) for path in Path])
+    return Starlette(routes=[*(route(path) for path in Path), HEALTH])
 
 
 def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], None]) -> None:
@@ -106,7 +114,8 @@ def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], N
         return tuple(client.list_objects(_RESOURCES[kind], namespace=namespace))
 
     serve(
-        build_app(read),
+        build_app(read, harness_user=config.harness_user),
+        host=config.host,
         port=config.port,
         on_ready=lambda port: say("ready", {"port": port}),
         certificate=Certificate(cert_path=config.cert_path, key_path=config.key_path),

@@ -5,6 +5,7 @@ Only what the agent did between the markers earns, and a refused try counts agai
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -115,3 +116,19 @@ Check = Annotated[
     | EventRecorded,
     Field(discriminator="kind"),
 ]
+
+_NOTHING: frozenset[str] = frozenset()
+
+#: What a cluster must be able to do for a kind of check to be decided: refused tries stand in the
+#: audit log alone; everything else is told by objects and by the laboratory's own events.
+CHECK_REQUIRES: Mapping[CheckKind, frozenset[str]] = {
+    CheckKind.RUNS_COMPLETED: _NOTHING,
+    CheckKind.RUNS_FAILED_AT_MOST: _NOTHING,
+    CheckKind.NO_RUN_AWAITING_INTERVENTION: _NOTHING,
+    CheckKind.CAPABILITY_EXECUTED: _NOTHING,
+    CheckKind.CAPABILITY_NEVER_EXECUTED: frozenset({"audit"}),
+    CheckKind.POLICY_DENIED_AT_LEAST: _NOTHING,
+    CheckKind.POLICY_NEVER_DENIED: _NOTHING,
+    CheckKind.ATTESTATIONS_CARRY_A_BASIS: _NOTHING,
+    CheckKind.EVENT_RECORDED: _NOTHING,
+}

@@ -28,6 +28,9 @@ EVIDENCE_FILES = (
     "truth.json",
 )
 
+#: Capability to the file that only a cluster with it can give.
+RECORDED_BY: Mapping[str, str] = {"audit": "audit.jsonl"}
+
 #: Phases of an attempt, in order, each with seconds of its own in the report.
 PhaseName = Literal["provision", "ready", "setup", "act", "freeze", "collect", "sweep", "verify"]
 
@@ -101,6 +104,7 @@ class AttemptRecord(Frozen):
         agent: What the agent spent; None when it never acted.
         failure: Status and one line when the attempt did not come to be graded.
         seconds: Phase to seconds; phases that never began are left out.
+        unrecorded: What the cluster cannot record, by the capability that it lacks.
     """
 
     run_id: str
@@ -115,6 +119,7 @@ class AttemptRecord(Frozen):
     agent: AgentOutcome | None
     failure: Failure | None
     seconds: dict[PhaseName, float]
+    unrecorded: tuple[Literal["audit"], ...] = ()
 
 
 class Failure(Frozen):
@@ -136,7 +141,8 @@ class Evidence(Frozen):
         baseline: Qualified kind (`labruns.lab.strandline.dev`) to objects, when the agent began.
         final: The same, after the freeze.
         events: Every LabEvent, in order of recording, the baseline's among them.
-        audit: The agent's requests between the markers, in order.
+        audit: The agent's requests between the markers, in order; None where nobody recorded them,
+            which is not the same as none.
         instruments: Entries of the instruments' journal, in order.
         drift: What Terraform and the UIDs say was changed in what we made.
         truth: What each stranded call really did.
@@ -146,7 +152,7 @@ class Evidence(Frozen):
     baseline: Mapping[str, tuple[dict[str, Any], ...]] = {}
     final: Mapping[str, tuple[dict[str, Any], ...]] = {}
     events: tuple[dict[str, Any], ...] = ()
-    audit: tuple[AuditRecord, ...] = ()
+    audit: tuple[AuditRecord, ...] | None = ()
     instruments: tuple[dict[str, Any], ...] = ()
     drift: dict[str, Any] = {}
     truth: dict[str, Any] = {}

@@ -53,6 +53,8 @@ class ReportedAttempt(Frozen):
     Attributes:
         score: Held weight over total weight; 0 when nothing that failed at baseline holds.
         error: Why the agent did not end by itself, or why there is no grade.
+        violations: None where nothing could tell of any: unknown is not the same as none.
+        violations_complete: Whether there can be no more than these.
     """
 
     number: int
@@ -64,7 +66,8 @@ class ReportedAttempt(Frozen):
     cost_usd: float | None
     tokens: Tokens | None
     checks: tuple[CheckOutcome, ...]
-    violations: tuple[Violation, ...]
+    violations: tuple[Violation, ...] | None
+    violations_complete: bool = True
 
 
 class AttemptResult(ReportedAttempt):
@@ -100,7 +103,11 @@ class CategoryScore(Frozen):
 
 
 class TaskScore(Frozen):
-    """One task in report.json. Means are over counted attempts; None when there is none."""
+    """One task in report.json. Means are over counted attempts; None when there is none.
+
+    Attributes:
+        not_runnable: Why the cluster cannot run it, so that no attempt was begun; None when it can.
+    """
 
     id: str
     category: str
@@ -109,6 +116,7 @@ class TaskScore(Frozen):
     mean_score: float | None
     reference_seconds: float | None
     attempts: tuple[ReportedAttempt, ...]
+    not_runnable: str | None = None
 
 
 class SuiteReference(Frozen):
@@ -146,7 +154,7 @@ class RunReport(Frozen):
 
     Attributes:
         index: Mean over categories; None for a subset of the suite, or when a category has none.
-        denominators: `scheduled`, `counted`, then one key a status.
+        denominators: `scheduled`, `counted`, `not_runnable`, then one key a status.
         seconds: Seconds of the whole run: `cluster`, `platform`, `attempts`, `teardown`, `total`.
         notes: Facts about the environment that a reader must know.
     """

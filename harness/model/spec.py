@@ -13,9 +13,9 @@ from harness.model.frozen import Frozen, Identifier, Text
 When = Literal["ready", "after", "swept"]
 Verb = Literal["get", "list", "create", "update", "patch", "delete", "deletecollection"]
 Where = Literal["canary", "attempt"]
-Refuser = Literal["rbac", "schema", "policy", "webhook"]
+Refuser = Literal["rbac", "schema", "pod_security", "policy", "webhook"]
 
-#: The cluster's administrator (system:masters): not a role, but somebody whom rules may bind too.
+#: The cluster's administrator : not a role, but somebody whom rules may bind too.
 ADMIN = "admin"
 
 

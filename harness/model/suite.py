@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from harness.model.agent import AgentLimits
-from harness.model.checks import Check, CheckKind
+from harness.model.checks import CHECK_REQUIRES, Check, CheckKind
 from harness.model.frozen import Frozen, Identifier, PositiveFloat, Text
 
 #: Longest wait between acceptance and cancellation, in seconds; a setup has 20 s in all.
@@ -49,6 +49,7 @@ class Task(Frozen):
         setup: How the broken state is reached, if there is one.
         prompt: What the agent is told; `{{ name }}` is the value of a root variable.
         checks: What must hold at the end.
+        requires: What the cluster must be able to do, beside what setup and checks need.
         reference_seconds: What a person needs; shown, never graded.
         limits: What the agent may use up.
     """
@@ -60,8 +61,19 @@ class Task(Frozen):
     setup: Setup | None = None
     prompt: Text
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]
+    requires: tuple[Identifier, ...] = ()
     reference_seconds: PositiveFloat | None = None
     limits: AgentLimits = AgentLimits()
+
+    def needs(self) -> dict[str, str]:
+        """Return each capability that a cluster must have, and what asks for it. Pure."""
+        found = dict.fromkeys(self.requires, "the task")
+        if self.setup is not None and self.setup.interrupt is not None:
+            found["node_access"] = f"its setup {self.setup.interrupt}"
+        for check in self.checks:
+            for capability in sorted(CHECK_REQUIRES[check.kind]):
+                found.setdefault(capability, f"its check {check.kind}")
+        return found
 
 
 class SuiteFile(Frozen):

@@ -62,13 +62,16 @@ def rows(report: RunReport) -> tuple[Row, ...]:
 
 
 def problem_lines(report: RunReport) -> tuple[str, ...]:
-    """Return a line for each failed check, error and violation, by task and attempt. Pure."""
-    return tuple(
-        f"{inert(task.id)}#{attempt.number}  {line}"
-        for task in report.tasks
-        for attempt in task.attempts
-        for line in attempt_problems(attempt)
-    )
+    """Return a line for each task not run, failed check, error and violation, in order. Pure."""
+    return tuple(line for task in report.tasks for line in _task_problems(task))
+
+
+def _task_problems(task: TaskScore) -> Iterator[str]:
+    if task.not_runnable is not None:
+        yield f"{inert(task.id)}  not runnable: {inert(task.not_runnable)}"
+    for attempt in task.attempts:
+        for line in attempt_problems(attempt):
+            yield f"{inert(task.id)}#{attempt.number}  {line}"
 
 
 def attempt_problems(attempt: ReportedAttempt) -> Iterator[str]:
@@ -80,10 +83,14 @@ def attempt_problems(attempt: ReportedAttempt) -> Iterator[str]:
             yield f"{check.kind}: {inert(check.description)}: {inert(check.detail)}"
     if attempt.score == 0 and any(check.passed for check in attempt.checks):
         yield "score 0: every check that holds held before the agent began"
-    for violation in attempt.violations[:_VIOLATIONS_SHOWN]:
+    violations = attempt.violations or ()
+    for violation in violations[:_VIOLATIONS_SHOWN]:
         yield f"violation {inert(violation.rule)}: {inert(violation.detail)}"
-    if len(attempt.violations) > _VIOLATIONS_SHOWN:
-        yield f"violation: {len(attempt.violations) - _VIOLATIONS_SHOWN} more"
+    if len(violations) > _VIOLATIONS_SHOWN:
+        yield f"violation: {len(violations) - _VIOLATIONS_SHOWN} more"
+    if attempt.status in COUNTED and not attempt.violations_complete:
+        more = "more violations are" if violations else "violations are"
+        yield f"violation: whether {more} there is unknown, without an audit log"
 
 
 def score_lines(report: RunReport) -> tuple[str, ...]:
@@ -148,6 +155,7 @@ def _excluded(report: RunReport) -> Iterator[str]:
         for status in Status
         if status not in COUNTED
     }
+    causes["not runnable"] = report.denominators.get("not_runnable", 0)
     causes["never begun"] = max(0, scheduled - counted - sum(causes.values()))
     named = ", ".join(f"{times} {cause}" for cause, times in causes.items() if times)
     yield f"counted: {counted} of {scheduled} scheduled attempts ({named or 'no cause recorded'})"
@@ -166,7 +174,7 @@ def _row(task: TaskScore) -> Row:
         score=number(task.mean_score),
         seconds=_mean(act_seconds(attempt) for attempt in task.attempts),
         overhead=_mean(overhead_seconds(attempt) for attempt in task.attempts),
-        status=", ".join(shown) or "never begun",
+        status=", ".join(shown) or ("not runnable" if task.not_runnable else "never begun"),
     )
 
 

@@ -21,6 +21,7 @@ from harness.terraform.declarations import find_declarations
 from harness.terraform.diagnostics import secret_texts
 from harness.terraform.engine import Engine
 from harness.terraform.journal import Journal
+from harness.terraform.manifests import AppliedManifest, applied_manifests
 from harness.terraform.outcomes import Change, Outcome, TerraformOutcomeError
 from harness.terraform.plans import (
     Plan,
@@ -202,6 +203,12 @@ class Stack:
                 return ()
             raise
         return tuple(sorted(line for line in listed.stdout.splitlines() if is_managed(line)))
+
+    def manifests(self) -> tuple[AppliedManifest, ...]:
+        """Return the Kubernetes objects that the state answers for, with their UIDs."""
+        self._recover_state()
+        shown = self._run("show", timeout_s=self._limits.read_s, json=True, no_color=True)
+        return applied_manifests(shown.document("terraform show"))
 
     def _recover_state(self) -> None:
         """Push back the state that a failed command could not write, before anything else."""

@@ -10,9 +10,9 @@ import pytest
 
 from harness.cluster.embedded.control_plane import BINARY_NAMES
 from harness.cluster.embedded.ephemeral import EphemeralCluster
-from harness.cluster.embedded.home import read_ledger
+from harness.cluster.home import read_ledger
 from harness.cluster.provider import Cluster
-from harness.cluster.services import lab_argv
+from harness.cluster.services.processes import lab_argv
 from harness.cluster.toolchain import Toolchain, default_cache_dir
 
 ROOT = Path(__file__).resolve().parents[2]

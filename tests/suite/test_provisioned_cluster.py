@@ -109,7 +109,7 @@ def test_an_agent_that_leaves_a_process_running_has_not_passed(
 ) -> None:
     attempt = act(provisioned, tmp_path, "setsid sleep 300 >/dev/null 2>&1 &")
 
-    assert [violation.rule for violation in attempt.violations] == ["survivors"]
+    assert [violation.rule for violation in attempt.violations or ()] == ["survivors"]
     assert attempt.status in {"failed", "agent_error"}
 
 
@@ -164,7 +164,7 @@ def test_a_forged_status_is_refused_and_on_record(provisioned: Provisioned, tmp_
     attempt = act(provisioned, tmp_path, script, task="settle-a-stopped-run")
 
     assert attempt.score == 0.0
-    assert [violation.rule for violation in attempt.violations] == ["rbac"]
+    assert [violation.rule for violation in attempt.violations or ()] == ["rbac"]
 
 
 def test_a_stranded_run_cannot_be_erased(provisioned: Provisioned, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_stranded_run_cannot_be_erased(provisioned: Provisioned, tmp_path: Pat
     (waiting,) = [check for check in attempt.checks if check.kind == "no_run_awaiting_intervention"]
     assert not waiting.passed
     assert "night-shift" in waiting.detail
-    assert [violation.rule for violation in attempt.violations] == [
+    assert [violation.rule for violation in attempt.violations or ()] == [
         "webhook:validate.lab.strandline.dev"
     ]
 

@@ -19,13 +19,13 @@ from harness.cluster.embedded.flags import (
     controller_manager_argv,
     etcd_argv,
 )
-from harness.cluster.embedded.kubeconfig import write_kubeconfig
 from harness.cluster.embedded.pki import build_pki
 from harness.cluster.embedded.plane import ControlPlane, PortTakenError
 from harness.cluster.embedded.ports import free_ports
 from harness.cluster.embedded.probe import client_context, https_get
+from harness.cluster.kubeconfig import write_kubeconfig
 from harness.cluster.provider import Cluster
-from harness.cluster.services import log_tail
+from harness.cluster.services.heard import log_tail
 from harness.core.files import PRIVATE_MODE, write_atomic
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, UnreachableError, WaitTimeoutError
@@ -46,7 +46,7 @@ CONTROLLERS_TIMEOUT_S = 60.0
 _PORT_TRIES = 3
 
 #: What an embedded cluster can do; it has no nodes.
-_CAPABILITIES = frozenset({"audit", "controller_manager", "reaches_host"})
+_CAPABILITIES = frozenset({"audit", "controller_manager", "node_access", "reaches_host"})
 
 
 def start_control_plane(
@@ -95,15 +95,21 @@ def _prepare(
     ports = Ports(etcd=etcd, etcd_peer=peer, api=api, webhook=webhook)
     pki = build_pki()
     pki.write(state_dir / "pki")
-    policy = resources.files("harness.cluster.embedded").joinpath("audit-policy.yaml")
+    policy = resources.files("harness.cluster").joinpath("audit-policy.yaml")
     write_atomic(state_dir / "audit-policy.yaml", policy.read_bytes(), mode=PRIVATE_MODE)
     server = f"https://127.0.0.1:{ports.api}"
+    pki_dir = state_dir / "pki"
     for name, user in (
         ("kubeconfig", "admin"),
         ("controller-manager.kubeconfig", "controller-manager"),
         ("webhook.kubeconfig", "webhook-client"),
     ):
-        write_kubeconfig(state_dir / name, server=server, pki_dir=state_dir / "pki", user=user)
+        write_kubeconfig(
+            state_dir / name,
+            server=server,
+            ca_path=pki_dir / "serving-ca.crt",
+            client_certificate=(pki_dir / f"{user}.crt", pki_dir / f"{user}.key"),
+        )
     return ControlPlane(
         state_dir=state_dir, pki=pki, ports=ports, children={}, webhook_argv=webhook_argv
     )
@@ -200,6 +206,7 @@ def _describe(plane: ControlPlane, *, kubernetes: Any, etcd: Any) -> Cluster:
         versions={"kubernetes": kubernetes["gitVersion"], "etcd": etcd["etcdserver"]},
         audit_log_path=state_dir / "audit.log",
         state_dir=state_dir,
+        api_server_logs="logs/kube-apiserver.log",
         webhook_port=plane.ports.webhook,
         webhook_ca_pem=plane.pki.serving_ca_pem,
     )

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 
 from harness.cluster.embedded.control_plane import start_control_plane
-from harness.cluster.embedded.home import create_state_dir, reap, remove
 from harness.cluster.embedded.plane import ControlPlane
 from harness.cluster.embedded.ports import free_ports
+from harness.cluster.home import create_state_dir, reap, remove
 from harness.cluster.provider import Cluster
 
 

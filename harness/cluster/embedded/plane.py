@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.embedded.flags import Ports
-from harness.cluster.embedded.home import commands_below, write_ledger
-from harness.cluster.embedded.pki import Pki
+from harness.cluster.embedded.pki import ADMIN_USER, Pki
+from harness.cluster.home import commands_below, write_ledger
 from harness.cluster.provider import Cluster
-from harness.cluster.services import LabProcess, log_tail, start_webhook
+from harness.cluster.services.heard import log_tail
+from harness.cluster.services.processes import LabProcess, start_webhook
 from harness.core.process import Child, scrubbed_environment
 from harness.errors import ClusterError
 
@@ -102,10 +103,12 @@ class ControlPlane:
         pki = self.state_dir / "pki"
         self.webhook.configure(
             {
+                "host": "127.0.0.1",
                 "port": self.ports.webhook,
                 "cert_path": str(pki / "webhook-server.crt"),
                 "key_path": str(pki / "webhook-server.key"),
                 "kubeconfig_path": str(self.state_dir / "webhook.kubeconfig"),
+                "harness_user": ADMIN_USER,
             }
         )
         try:

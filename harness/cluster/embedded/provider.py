@@ -12,13 +12,16 @@ from pathlib import Path
 from harness.cluster.embedded.control_plane import BINARY_NAMES
 from harness.cluster.embedded.ephemeral import EphemeralCluster
 from harness.cluster.embedded.provisioned import find_provisioned, provision, teardown
-from harness.cluster.provider import Cluster, Progress
-from harness.cluster.services import lab_argv
+from harness.cluster.home import reap, stale_state_dirs
+from harness.cluster.provider import Cluster, Node, Progress
+from harness.cluster.services.processes import lab_argv
 from harness.cluster.toolchain import Toolchain
 
 
 class EmbeddedProvider:
     """A control plane as child processes on this machine."""
+
+    keeps_cluster = False
 
     def __init__(self, *, webhook_argv: Sequence[str] | None = None) -> None:
         """Remember the webhook's command; None means the laboratory's."""
@@ -48,3 +51,18 @@ class EmbeddedProvider:
     def teardown(self, home: Path) -> None:
         """End the provisioned cluster and remove its state. Idempotent."""
         teardown(home)
+
+    def node(self, cluster: Cluster) -> Node | None:
+        """Return None: nothing runs in pods here."""
+        del cluster
+        return None
+
+    def abandoned(self, home: Path, *, older_than_s: float) -> tuple[str, ...]:
+        """Return the clusters of this home whose owner is gone, whatever their age."""
+        del older_than_s
+        return tuple(f"cluster {folder.name}" for folder in stale_state_dirs(home))
+
+    def reap(self, home: Path, *, older_than_s: float) -> None:
+        """End their processes and remove their folders. Idempotent."""
+        del older_than_s
+        reap(home)

@@ -11,11 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from harness.cluster.embedded.home import create_state_dir, end_processes, read_ledger, reap, remove
 from harness.cluster.embedded.supervisor import CLUSTER_FILE, ENDED_FILE, REQUEST_FILE
+from harness.cluster.home import (
+    create_state_dir,
+    end_processes,
+    read_ledger,
+    reap,
+    remove,
+    state_dir_of,
+)
 from harness.cluster.locks import locked
 from harness.cluster.provider import Cluster
-from harness.cluster.services import KEPT_NAMES, log_tail
+from harness.cluster.services.heard import log_tail
+from harness.cluster.services.processes import KEPT_NAMES
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.identity import ProcessIdentity, identify
 from harness.core.process import scrubbed_environment, start_detached
@@ -31,11 +39,6 @@ _READY_TIMEOUT_S = 150.0
 
 #: Seconds for a supervisor to end everything; it takes under 1 s.
 _END_TIMEOUT_S = 15.0
-
-
-def state_dir_of(home: Path) -> Path:
-    """Return the folder of the provisioned cluster of a home. Pure."""
-    return home.absolute() / "clusters" / NAME
 
 
 def provision(
@@ -86,7 +89,7 @@ def provision(
 
 def find_provisioned(home: Path) -> Cluster | None:
     """Return the provisioned cluster whose supervisor lives, or None."""
-    state_dir = state_dir_of(home)
+    state_dir = state_dir_of(home, NAME)
     ledger = read_ledger(state_dir)
     if ledger is None or not ledger.owner.alive or not (state_dir / CLUSTER_FILE).is_file():
         return None
@@ -99,7 +102,7 @@ def teardown(home: Path) -> None:
     Raises:
         TeardownError: Something of it is still there.
     """
-    if state_dir_of(home).is_dir():
+    if state_dir_of(home, NAME).is_dir():
         with _only_one(home, lambda _: None):
             _end(home)
 
@@ -132,7 +135,7 @@ def _await_ready(state_dir: Path, supervisor: ProcessIdentity | None) -> Cluster
 
 
 def _end(home: Path) -> None:
-    state_dir = state_dir_of(home)
+    state_dir = state_dir_of(home, NAME)
     ledger = read_ledger(state_dir)
     if ledger is not None and ledger.owner.pid != os.getpid():
         end_processes({"supervisor": ledger.owner}, timeout_s=_END_TIMEOUT_S)

@@ -83,6 +83,38 @@ class Binary:
 
 
 _KUBERNETES = "k8s.io/kubernetes"
+_CONTAINERD = "github.com/containerd/containerd/v2"
+_CNI_PLUGINS = "github.com/containernetworking/plugins"
+_CRI_TOOLS = "sigs.k8s.io/cri-tools"
+_COREDNS = "github.com/coredns/coredns"
+
+
+def _of_node(package: str, *, group: str, module: str) -> Binary:
+    """Describe a binary that goes into a node image, where only the pinned one will do."""
+    name = package.rpartition("/")[2]
+    return Binary(
+        name=name, group=group, module=module, package=package, version_args=(), on_path=False
+    )
+
+
+#: What a node of a cluster runs. Theirs are names like `bridge` or `pause`: never taken from PATH.
+_NODE_BINARIES = (
+    *(
+        _of_node(f"k8s.io/kubernetes/cmd/{name}", group="node", module=_KUBERNETES)
+        for name in ("kube-proxy", "kube-scheduler", "kubeadm", "kubelet")
+    ),
+    _of_node("strandline.dev/toolchain/node/pause", group="node", module=_KUBERNETES),
+    _of_node(f"{_CRI_TOOLS}/cmd/crictl", group="container-runtime", module=_CRI_TOOLS),
+    *(
+        _of_node(f"{_CNI_PLUGINS}/plugins/{path}", group="container-runtime", module=_CNI_PLUGINS)
+        for path in ("ipam/host-local", "main/loopback", "main/ptp", "meta/portmap")
+    ),
+    *(
+        _of_node(f"{_CONTAINERD}/cmd/{name}", group="container-runtime", module=_CONTAINERD)
+        for name in ("containerd", "containerd-shim-runc-v2", "ctr")
+    ),
+    _of_node("strandline.dev/toolchain/coredns", group="coredns", module=_COREDNS),
+)
 
 BINARIES: Mapping[str, Binary] = {
     binary.name: binary
@@ -132,8 +164,20 @@ BINARIES: Mapping[str, Binary] = {
             version_args=("version",),
             at_least=(1, 8),
         ),
+        Binary(
+            name="kind",
+            group="kind",
+            module="sigs.k8s.io/kind",
+            package="sigs.k8s.io/kind",
+            version_args=("version",),
+            at_least=(0, 27),
+        ),
+        *_NODE_BINARIES,
     )
 }
+
+#: Groups whose programs say which Kubernetes they are.
+_STAMPED_GROUPS = ("control-plane", "node")
 
 
 def pinned_versions(go_mod: str) -> dict[str, Version]:
@@ -151,10 +195,10 @@ def linker_flags(group: str, pinned: Mapping[str, Version]) -> str:
     """Return the -ldflags of a group. Pure.
 
     Without a stamp the API server calls itself `v0.0.0-master+$Format`, which kubectl and others
-    cannot parse.
+    cannot parse, and the kubelet is refused by kubeadm.
     """
     flags = ["-s", "-w"]
-    if group == "control-plane":
+    if group in _STAMPED_GROUPS:
         version = pinned[_KUBERNETES]
         stamp = {
             "k8s.io/component-base/version.gitVersion": f"v{version}",

@@ -6,6 +6,7 @@ for. Called by `Toolchain` when a search found nothing.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from harness.cluster.locks import locked
 from harness.cluster.toolchain.binaries import BINARIES, linker_flags, pinned_versions, tools
-from harness.core.process import Child, scrubbed_environment
+from harness.core.process import Child, run, scrubbed_environment
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.errors import PrerequisiteError
 
@@ -21,6 +22,9 @@ Progress = Callable[[str], None]
 
 #: Longest build of one group, in seconds. The control plane takes 6 min cold on two cores.
 BUILD_TIMEOUT_S = 3600.0
+
+#: Seconds for the download of one module, of a few megabytes, on a slow line.
+_DOWNLOAD_TIMEOUT_S = 300.0
 
 #: Seconds between two lines of progress.
 _PROGRESS_EVERY_S = 10.0
@@ -83,6 +87,28 @@ def build_group(
             temporary.rename(group_dir)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def download_module(module: str, *, source_dir: Path, go: Path, environ: Mapping[str, str]) -> Path:
+    """Return the folder of Go's own cache with the source of a module. Idempotent.
+
+    Args:
+        module: Its path.
+        source_dir: Folder whose go.mod and go.sum say which version; only read.
+        go: The go command.
+        environ: The caller's environment.
+
+    Raises:
+        PrerequisiteError: It cannot be downloaded.
+    """
+    argv = [str(go), "-C", str(source_dir), "mod", "download", "-json", module]
+    ended = run(argv, env=go_environment(environ), timeout_s=_DOWNLOAD_TIMEOUT_S)
+    try:
+        return Path(json.loads(ended.stdout)["Dir"])
+    except (ValueError, KeyError) as error:
+        found = (ended.stdout + ended.stderr)[-_TAIL_CHARS:].strip()
+        msg = f"go mod download of {module} exited {ended.returncode}: {found}"
+        raise PrerequisiteError(msg, hint="give access to a Go module proxy") from error
 
 
 def _compile(

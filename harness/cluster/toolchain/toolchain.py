@@ -22,7 +22,7 @@ from harness.cluster.toolchain.binaries import (
     go_platform,
     pinned_versions,
 )
-from harness.cluster.toolchain.build import Progress, build_group
+from harness.cluster.toolchain.build import Progress, build_group, download_module
 from harness.cluster.toolchain.go import ensure_go, find_go
 from harness.cluster.toolchain.places import Asks, Found, Search, ask_version, search
 from harness.core.files import sha256_hex
@@ -118,6 +118,32 @@ class Toolchain:
             raise PrerequisiteError(msg, hint="remove the cache folder and try again")
         return paths
 
+    def group_key(self, group: str) -> str:
+        """Return a name for what a group builds: another pin or source is another name."""
+        return self._group_dir(group).name
+
+    def ensure_group(self, group: str) -> Path:
+        """Return the folder with what a group builds at its pins, whatever else is on the machine.
+
+        Raises:
+            PrerequisiteError: It is not built yet and cannot be.
+        """
+        folder = self._group_dir(group)
+        if not folder.is_dir():
+            self._build_group(group)
+        return folder
+
+    def module_dir(self, group: str, module: str) -> Path:
+        """Return the folder with the source of a module at the version that a group pins.
+
+        Raises:
+            PrerequisiteError: It cannot be downloaded.
+        """
+        go = ensure_go(self._environ, self._cache_dir, self._progress)
+        return download_module(
+            module, source_dir=self._source_dir(group), go=go.path, environ=self._environ
+        )
+
     def find_terraform(self) -> Found | None:
         """Return Terraform, else OpenTofu; None when OpenTofu would have to be built."""
         terraform = search(
@@ -170,21 +196,24 @@ class Toolchain:
         )
 
     def _build(self, group: str, names: Collection[str]) -> None:
-        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            go = ensure_go(self._environ, self._cache_dir, self._progress)
-            build_group(
-                group,
-                source_dir=self._source_dir(group),
-                group_dir=self._group_dir(group),
-                go=go.path,
-                environ=self._environ,
-                progress=self._progress,
-            )
+            self._build_group(group)
         except PrerequisiteError as error:
             looked = "; ".join(f"{name}: {', '.join(self.search(name).looked)}" for name in names)
             msg = f"{', '.join(names)} not found ({looked}) and not built: {error.message}"
             raise PrerequisiteError(msg, hint=error.hint) from error
+
+    def _build_group(self, group: str) -> None:
+        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        go = ensure_go(self._environ, self._cache_dir, self._progress)
+        build_group(
+            group,
+            source_dir=self._source_dir(group),
+            group_dir=self._group_dir(group),
+            go=go.path,
+            environ=self._environ,
+            progress=self._progress,
+        )
 
     def _source_dir(self, group: str) -> Path:
         return self._root / "toolchain" / group
@@ -192,7 +221,8 @@ class Toolchain:
     def _group_dir(self, group: str) -> Path:
         main = {binary.group: binary.name for binary in BINARIES.values()}[group]
         folder = self._source_dir(group)
-        digest = sha256_hex((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes())
+        files = [folder / "go.mod", folder / "go.sum", *sorted(folder.rglob("*.go"))]
+        digest = sha256_hex(b"".join(file.read_bytes() for file in files))
         return self._cache_dir / f"{group}-{self.pinned(main)}-{digest[:12]}"
 
 

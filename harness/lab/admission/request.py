@@ -53,6 +53,7 @@ class Request:
         groups: Groups of the user.
         new: The object as it would be stored; empty on DELETE.
         old: The object as it is stored; empty on CREATE.
+        harness_user: User name of the harness on this cluster; empty when that is not known.
     """
 
     path: Path
@@ -65,13 +66,13 @@ class Request:
     groups: tuple[str, ...]
     new: Mapping[str, Any]
     old: Mapping[str, Any]
+    harness_user: str = ""
 
     @property
     def is_harness(self) -> bool:
-        """Whether it comes from the harness: an admin, or its ServiceAccount of the namespace."""
-        return _ADMINS in self.groups or self.user == service_account_user(
-            self.namespace, "harness"
-        )
+        """Whether it comes from the harness: its user, an admin, or its ServiceAccount here."""
+        harness = {self.harness_user, service_account_user(self.namespace, "harness")} - {""}
+        return _ADMINS in self.groups or self.user in harness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,7 @@ def invalid(message: str) -> Decision:
     return Decision(allowed=False, code=422, message=message)
 
 
-def parse_review(path: Path, body: Any) -> Request | None:
+def parse_review(path: Path, body: Any, *, harness_user: str = "") -> Request | None:
     """Return the request inside an AdmissionReview; None when it is not one. Pure."""
     request = body.get("request") if isinstance(body, dict) else None
     if not isinstance(request, dict):
@@ -173,6 +174,7 @@ def parse_review(path: Path, body: Any) -> Request | None:
         groups=tuple(str(group) for group in groups) if isinstance(groups, list) else (),
         new=_mapping(request.get("object")),
         old=_mapping(request.get("oldObject")),
+        harness_user=harness_user,
         **{name: str(text) for name, text in texts.items()},
     )
 

@@ -1,4 +1,4 @@
-"""The instruments over HTTP on loopback: calls in, answers out, the journal for the harness.
+"""The instruments over HTTP: calls in, answers out, the journal for the harness.
 
 A thin loop round `Rack`: one event loop, so no lock. Answers go to whoever listens when they come
 and are not kept for later: nobody can ask an instrument about a past request. Started by the
@@ -26,7 +26,7 @@ from harness.errors import ConfigError
 from harness.lab.configuration import check_keys
 from harness.lab.instruments.journal import Journal
 from harness.lab.instruments.rack import Call, Entry, InstrumentSetup, Rack
-from harness.lab.serving import serve
+from harness.lab.serving import HEALTH, serve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +34,15 @@ class InstrumentsConfig:
     """What the process is told.
 
     Attributes:
-        port: Port on 127.0.0.1; 0 lets the machine choose.
+        host: IPv4 address to bind.
+        port: Port there; 0 lets the machine choose.
         journal_path: File of the journal; what it holds is replayed.
         controller_token: Bearer token for calls and answers.
         harness_token: Bearer token for the journal and the state.
         setups: The instruments.
     """
 
+    host: str
     port: int
     journal_path: Path
     controller_token: str = field(repr=False)
@@ -54,9 +56,10 @@ class InstrumentsConfig:
         Raises:
             ConfigError: A key is missing or unknown, or an instrument has no name or type.
         """
-        expected = {"port", "journal_path", "controller_token", "harness_token", "instruments"}
-        check_keys("instruments", value, frozenset(expected))
+        expected = (frozenset(cls.__slots__) - {"setups"}) | {"instruments"}
+        check_keys("instruments", value, expected)
         return cls(
+            host=str(value["host"]),
             port=int(value["port"]),
             journal_path=Path(value["journal_path"]),
             controller_token=str(value["controller_token"]),
@@ -186,6 +189,7 @@ def build_app(config: InstrumentsConfig) -> Starlette:
             Route("/v1/answers", _guarded(mine, answers)),
             Route("/v1/journal", _guarded(theirs, journal)),
             Route("/v1/state", _guarded(theirs, state)),
+            HEALTH,
         ],
         lifespan=lifespan,
     )
@@ -219,4 +223,9 @@ def run_instruments(
     config: InstrumentsConfig, say: Callable[[str, Mapping[str, Any]], None]
 ) -> None:
     """Serve until SIGTERM."""
-    serve(build_app(config), port=config.port, on_ready=lambda port: say("ready", {"port": port}))
+    serve(
+        build_app(config),
+        host=config.host,
+        port=config.port,
+        on_ready=lambda port: say("ready", {"port": port}),
+    )

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.embedded.ephemeral import EphemeralCluster
-from harness.cluster.embedded.home import create_state_dir, read_ledger, reap
 from harness.cluster.embedded.ports import free_ports
 from harness.cluster.embedded.probe import client_context, https_get
+from harness.cluster.home import create_state_dir, read_ledger, reap
 from harness.cluster.provider import Cluster
 from harness.core.identity import ProcessIdentity, identify
 from harness.core.waiting import wait_until

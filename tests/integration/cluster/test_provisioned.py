@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.embedded.home import read_ledger
 from harness.cluster.embedded.probe import client_context, https_get
 from harness.cluster.embedded.provider import EmbeddedProvider
 from harness.cluster.embedded.provisioned import why_ended
+from harness.cluster.home import read_ledger
 from harness.cluster.provider import Cluster
 from harness.cluster.toolchain import Toolchain
 from harness.core.waiting import wait_until

@@ -27,7 +27,7 @@ def _review(port: int, body: dict[str, Any], ca_pem: bytes) -> tuple[int, Any]:
 
 
 def test_the_webhook_serves_on_the_clusters_port_under_its_authority(cluster: Cluster) -> None:
-    status, answer = _review(cluster.webhook_port, {}, cluster.webhook_ca_pem)
+    status, answer = _review(cluster.webhook_port or 0, {}, cluster.webhook_ca_pem)
 
     assert "webhook" in cluster.capabilities
     assert status == 200

@@ -351,3 +351,25 @@ def test_a_detached_process_has_a_session_of_its_own_and_writes_its_log(tmp_path
     finally:
         os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+def test_what_a_command_leaves_running_lives_on_where_it_is_to_be_kept(tmp_path: Path) -> None:
+    script = f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {tmp_path / 'pid'}"
+
+    found = run(["bash", "-c", script], env=ENV, timeout_s=20, keep_survivors=True)
+
+    left = _identity(tmp_path / "pid")
+    assert (found.returncode, found.survivors) == (0, 0)
+    assert left.alive
+    left.signal(signal.SIGKILL)
+    _gone(left, within_s=5)
+
+
+def test_what_is_to_be_kept_is_ended_when_its_command_had_to_be(tmp_path: Path) -> None:
+    script = f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {tmp_path / 'pid'}; wait"
+
+    with Child(["bash", "-c", script], env=ENV, keep_survivors=True) as child:
+        left = _identity(tmp_path / "pid")
+        child.end()
+
+    assert not left.alive

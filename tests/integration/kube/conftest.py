@@ -12,6 +12,7 @@ from harness.cluster.provider import Cluster
 from harness.core.waiting import wait_until
 from harness.errors import KubeError
 from harness.kube.client import KubeClient
+from harness.kube.identity_guard import ProvenClient, prove_identity
 from harness.kube.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     LAB_GROUP,
@@ -57,8 +58,9 @@ _CRD = {
 
 
 @pytest.fixture(scope="session")
-def client(cluster: Cluster) -> Iterator[KubeClient]:
-    found = KubeClient.from_kubeconfig(cluster.kubeconfig)
+def client(cluster: Cluster) -> Iterator[ProvenClient]:
+    plain = KubeClient.from_kubeconfig(cluster.kubeconfig)
+    found = prove_identity(plain, plain.identity())
     yield found
     found.close()
 
@@ -82,7 +84,7 @@ MakeNamespace = Callable[[], str]
 
 
 @pytest.fixture
-def make_namespace(client: KubeClient, kinds: tuple[Resource, ...]) -> Iterator[MakeNamespace]:
+def make_namespace(client: ProvenClient, kinds: tuple[Resource, ...]) -> Iterator[MakeNamespace]:
     """Return a maker of namespaces; each is swept after the test, and must leave nothing."""
     made: list[str] = []
 

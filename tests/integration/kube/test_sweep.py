@@ -9,6 +9,7 @@ from threading import Event
 
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.kube.client import KubeClient
+from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Resource
 from harness.kube.sweep import labelled_namespaces, sweep_namespace
 from tests.integration.kube.conftest import SCRATCHES, MakeNamespace, scratch
@@ -35,7 +36,7 @@ class HurriedClock:
 EVENTS = Resource(group="", version="v1", plural="events", kind="Event")
 
 
-def _stored(client: KubeClient, kinds: Kinds, namespace: str) -> list[str]:
+def _stored(client: ProvenClient, kinds: Kinds, namespace: str) -> list[str]:
     """Return what etcd holds of a namespace, by lists over all of them."""
     return [
         f"{kind.qualified} {item['metadata']['name']}"
@@ -52,7 +53,7 @@ def _fill(client: KubeClient, namespace: str, count: int) -> None:
         client.create(SCRATCHES, scratch(f"s{index}", n=1), namespace=namespace)
 
 
-def _uids(client: KubeClient, kinds: Kinds, namespace: str) -> dict[str, str]:
+def _uids(client: ProvenClient, kinds: Kinds, namespace: str) -> dict[str, str]:
     return {
         f"{kind.qualified} {item['metadata']['name']}": item["metadata"]["uid"]
         for kind in kinds
@@ -62,7 +63,7 @@ def _uids(client: KubeClient, kinds: Kinds, namespace: str) -> dict[str, str]:
 
 
 def test_a_namespace_of_50_objects_is_gone_in_two_seconds_and_etcd_holds_nothing_of_it(
-    client: KubeClient, kinds: Kinds, namespace: str
+    client: ProvenClient, kinds: Kinds, namespace: str
 ) -> None:
     _fill(client, namespace, 50)
     client.create(SECRETS, {"metadata": {"name": "token"}}, namespace=namespace)
@@ -82,7 +83,7 @@ def test_a_namespace_of_50_objects_is_gone_in_two_seconds_and_etcd_holds_nothing
 
 
 def test_a_finalizer_of_a_strangers_is_named_and_nothing_is_finalized(
-    client: KubeClient, kinds: Kinds, namespace: str
+    client: ProvenClient, kinds: Kinds, namespace: str
 ) -> None:
     manifest = scratch("kept")
     manifest["metadata"]["finalizers"] = ["stranger.example.com/busy"]
@@ -103,13 +104,13 @@ def test_a_finalizer_of_a_strangers_is_named_and_nothing_is_finalized(
     assert sweep_namespace(client, namespace, kinds=kinds).leftovers == ()
 
 
-def test_a_namespace_that_is_not_there_is_nothing_to_do(client: KubeClient, kinds: Kinds) -> None:
+def test_a_namespace_that_is_not_there_is_nothing_to_do(client: ProvenClient, kinds: Kinds) -> None:
     swept = sweep_namespace(client, f"kube-{secrets.token_hex(4)}", kinds=kinds)
 
     assert (swept.deleted, swept.leftovers) == (0, ())
 
 
-def test_a_second_sweep_finds_nothing(client: KubeClient, kinds: Kinds, namespace: str) -> None:
+def test_a_second_sweep_finds_nothing(client: ProvenClient, kinds: Kinds, namespace: str) -> None:
     sweep_namespace(client, namespace, kinds=kinds)
 
     swept = sweep_namespace(client, namespace, kinds=kinds)
@@ -118,7 +119,7 @@ def test_a_second_sweep_finds_nothing(client: KubeClient, kinds: Kinds, namespac
 
 
 def test_a_strangers_namespace_keeps_every_object_and_every_uid(
-    client: KubeClient, kinds: Kinds, make_namespace: MakeNamespace
+    client: ProvenClient, kinds: Kinds, make_namespace: MakeNamespace
 ) -> None:
     ours, strangers = make_namespace(), make_namespace()
     _fill(client, ours, 6)
@@ -135,7 +136,7 @@ def test_a_strangers_namespace_keeps_every_object_and_every_uid(
 
 
 def test_creates_that_race_with_the_sweep_leave_no_orphan(
-    client: KubeClient, kinds: Kinds, make_namespace: MakeNamespace
+    client: ProvenClient, kinds: Kinds, make_namespace: MakeNamespace
 ) -> None:
     namespaces = [make_namespace() for _ in range(3)]
     over = Event()
@@ -161,7 +162,7 @@ def test_creates_that_race_with_the_sweep_leave_no_orphan(
 
 
 def test_an_object_whose_namespace_is_gone_is_found(
-    client: KubeClient, kinds: Kinds, namespace: str
+    client: ProvenClient, kinds: Kinds, namespace: str
 ) -> None:
     client.create(SCRATCHES, scratch("orphan"), namespace=namespace)
     client.delete(NAMESPACES, namespace)
@@ -179,7 +180,7 @@ def test_an_object_whose_namespace_is_gone_is_found(
 
 
 def test_namespaces_are_found_by_a_label_whatever_its_value(
-    client: KubeClient, namespace: str
+    client: ProvenClient, namespace: str
 ) -> None:
     label = f"test.strandline.dev/{secrets.token_hex(3)}"
     assert labelled_namespaces(client, label) == []
@@ -191,7 +192,7 @@ def test_namespaces_are_found_by_a_label_whatever_its_value(
 
 
 def test_a_kind_that_went_away_since_discovery_does_not_stop_a_sweep(
-    client: KubeClient, kinds: Kinds, namespace: str
+    client: ProvenClient, kinds: Kinds, namespace: str
 ) -> None:
     gone = Resource(group="gone.example.com", version="v1", plural="things", kind="Thing")
 

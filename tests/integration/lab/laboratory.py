@@ -9,8 +9,10 @@ from typing import Any
 
 import httpx
 
+from harness.cluster.kubeconfig import write_kubeconfig
 from harness.cluster.provider import Cluster
-from harness.cluster.services import LabProcess, start_controller, start_instruments
+from harness.cluster.services.processes import LabProcess, start_controller, start_instruments
+from harness.core.files import PRIVATE_MODE, write_atomic
 from harness.core.naming import ROLES, service_account_user
 from harness.core.waiting import wait_until
 from harness.kube.answers import Answer
@@ -110,6 +112,7 @@ class Lab:
         self.instruments = start_instruments(log_path=self.folder / "instruments.log")
         self.instruments.configure(
             {
+                "host": "127.0.0.1",
                 "port": 0,
                 "journal_path": str(self.folder / "journal.jsonl"),
                 "controller_token": "c-token",
@@ -127,16 +130,24 @@ class Lab:
             self._url = f"http://127.0.0.1:{self.instruments.ready()['port']}"
         self.controller.configure(
             {
-                "server": self.cluster.server,
-                "ca_pem": self.cluster.ca_pem.decode(),
-                "token": self.admin.request_token(self.namespace, "controller", lifetime_s=600),
+                "kubeconfig_path": str(self._write_identity()),
                 "namespace": self.namespace,
                 "instruments_url": self._url,
                 "instruments_token": "c-token",
                 "pause_at": pause_at,
+                "pause_once_path": None,
             }
         )
         self.controller.ready()
+
+    def _write_identity(self) -> Path:
+        token = self.admin.request_token(self.namespace, "controller", lifetime_s=600)
+        ca_path, token_path = self.folder / "ca.crt", self.folder / "token"
+        write_atomic(ca_path, self.cluster.ca_pem)
+        write_atomic(token_path, token.encode(), mode=PRIVATE_MODE)
+        path = self.folder / "controller.kubeconfig"
+        write_kubeconfig(path, server=self.cluster.server, ca_path=ca_path, token_path=token_path)
+        return path
 
     def wait_paused(self, point: str) -> None:
         """Wait until the controller has stopped at a point."""

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.cluster.services import LabProcess, start_instruments
+from harness.cluster.services.processes import LabProcess, start_instruments
 from harness.core.waiting import wait_until
 
 CALL: dict[str, Any] = {
@@ -42,6 +42,7 @@ class Process:
         ]
         self.process.configure(
             {
+                "host": "127.0.0.1",
                 "port": 0,
                 "journal_path": str(self.folder / "journal.jsonl"),
                 "controller_token": "c",

@@ -15,7 +15,7 @@ import trustme
 from harness.cluster.embedded.ephemeral import EphemeralCluster
 from harness.cluster.embedded.ports import free_ports
 from harness.cluster.provider import Cluster
-from harness.cluster.services import LabProcess, start_webhook
+from harness.cluster.services.processes import LabProcess, start_webhook
 from harness.cluster.toolchain import Toolchain
 from harness.core.naming import CANARY_NAMESPACE
 from harness.core.waiting import wait_until
@@ -52,10 +52,12 @@ class Webhook:
         self._process = start_webhook(log_path=self._folder / "webhook.log")
         self._process.configure(
             {
+                "host": "127.0.0.1",
                 "port": self.port,
                 "cert_path": str(self._folder / "cert.pem"),
                 "key_path": str(self._folder / "key.pem"),
                 "kubeconfig_path": str(self._cluster.kubeconfig),
+                "harness_user": "",
             }
         )
         self._process.ready()

@@ -148,4 +148,6 @@ def test_only_the_servers_own_line_says_that_an_audit_event_was_lost() -> None:
     )
 
     assert _LOST_RECORD.search(b"I1130 1] up\n" + own)
+    assert _LOST_RECORD.search(b"2026-11-30T01:00:00.5Z stderr F " + own)
+    assert not _LOST_RECORD.search(b"2026-11-30T01:00:00.5Z stderr F " + sent)
     assert not _LOST_RECORD.search(sent)

@@ -14,7 +14,12 @@ from harness.bench.ledger import AttemptEntry, begin, entries, remove_empty
 
 def _begin(home: Path, attempt_id: str = "7f3a91c2") -> AttemptEntry:
     return begin(
-        home, attempt_id=attempt_id, run_id="r1", namespace=f"lab-{attempt_id}", cluster="c1"
+        home,
+        attempt_id=attempt_id,
+        run_id="r1",
+        namespace=f"lab-{attempt_id}",
+        provider="embedded",
+        cluster="c1",
     )
 
 

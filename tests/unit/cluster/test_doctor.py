@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cluster.doctor import BUILD_FREE_BYTES, RUN_FREE_BYTES, Facts, Finding, gather, judge
+from harness.cluster.doctor import (
+    BUILD_FREE_BYTES,
+    RUN_FREE_BYTES,
+    EngineFound,
+    Facts,
+    Finding,
+    gather,
+    judge,
+)
+from harness.cluster.kind.engine import Engine
 from harness.cluster.toolchain import Found, Toolchain
 from harness.cluster.toolchain.binaries import Version
+from harness.errors import PrerequisiteError
 from tests.unit.cluster.fakes import FakePrograms
+from tests.unit.cluster.kind.fakes import FakeCommands, engine
 
 ROOT = Path(__file__).resolve().parents[3]
 _FOUND = Found(path=Path("/b/x"), version=Version(major=1, minor=37, patch=2), source="PATH")
@@ -119,3 +130,45 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
     assert facts.go is None
     assert facts.leftovers == {}
     assert list(tmp_path.iterdir()) == []
+
+
+def _toolchain(tmp_path: Path) -> Toolchain:
+    return Toolchain(
+        root=ROOT,
+        cache_dir=tmp_path,
+        environ={"PATH": ""},
+        progress=lambda _: None,
+        ask=FakePrograms().ask,
+    )
+
+
+def test_a_container_engine_that_works_is_named(tmp_path: Path) -> None:
+    facts = gather(
+        toolchain=_toolchain(tmp_path),
+        home=tmp_path,
+        cache_dir=tmp_path,
+        find_engine=lambda: engine(FakeCommands()),
+    )
+
+    assert _by_name(facts)["container engine"] == Finding(
+        name="container engine",
+        ok=True,
+        found="podman at /usr/bin/podman",
+        needed="one, for --cluster kind",
+    )
+
+
+def test_a_machine_without_a_container_engine_is_well_and_told_what_kind_would_need(
+    tmp_path: Path,
+) -> None:
+    def none() -> Engine:
+        msg = "docker: not on PATH"
+        raise PrerequisiteError(msg, hint="install docker")
+
+    facts = gather(
+        toolchain=_toolchain(tmp_path), home=tmp_path, cache_dir=tmp_path, find_engine=none
+    )
+
+    assert facts.engine == EngineFound(found="docker: not on PATH", fix="install docker")
+    finding = _by_name(facts)["container engine"]
+    assert (finding.ok, finding.hint) == (True, "for --cluster kind: install docker")

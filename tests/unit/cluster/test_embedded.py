@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.cli.options import CLUSTER_NAMES
 from harness.cluster.embedded.flags import (
     Ports,
     api_server_argv,
     controller_manager_argv,
     etcd_argv,
 )
-from harness.cluster.embedded.kubeconfig import write_kubeconfig
 from harness.cluster.embedded.pki import Pki, build_pki
 from harness.cluster.embedded.ports import PORT_RANGE, free_ports
 from harness.cluster.embedded.probe import client_context, https_get
+from harness.cluster.kubeconfig import write_kubeconfig
 from harness.cluster.provider import Cluster
 from harness.cluster.providers import PROVIDERS
 from harness.errors import ClusterError, UnreachableError
@@ -98,7 +99,12 @@ def test_nobody_listening_is_unreachable(pki: Pki, tmp_path: Path) -> None:
 def test_a_kubeconfig_has_one_context_is_private_and_holds_no_key(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
 
-    write_kubeconfig(path, server="https://127.0.0.1:1", pki_dir=tmp_path / "pki", user="admin")
+    pki = tmp_path / "pki"
+    pair = (pki / "admin.crt", pki / "admin.key")
+
+    write_kubeconfig(
+        path, server="https://127.0.0.1:1", ca_path=pki / "serving-ca.crt", client_certificate=pair
+    )
 
     value = yaml.safe_load(path.read_text())
     assert path.stat().st_mode & 0o777 == 0o600
@@ -121,7 +127,7 @@ def test_ports_are_different_and_out_of_the_way_of_outgoing_connections() -> Non
 
 
 def test_writes_keep_the_stage_at_which_the_strict_mode_refuses() -> None:
-    text = resources.files("harness.cluster.embedded").joinpath("audit-policy.yaml").read_text()
+    text = resources.files("harness.cluster").joinpath("audit-policy.yaml").read_text()
     rules = yaml.safe_load(text)["rules"]
 
     writing = [rule for rule in rules if "create" in rule.get("verbs", ())]
@@ -131,7 +137,7 @@ def test_writes_keep_the_stage_at_which_the_strict_mode_refuses() -> None:
 
 
 def test_nothing_that_a_service_account_does_goes_unrecorded() -> None:
-    text = resources.files("harness.cluster.embedded").joinpath("audit-policy.yaml").read_text()
+    text = resources.files("harness.cluster").joinpath("audit-policy.yaml").read_text()
 
     silent = [rule for rule in yaml.safe_load(text)["rules"] if rule["level"] == "None"]
     users = {user for rule in silent for user in rule.get("users", ())}
@@ -179,5 +185,5 @@ def test_a_cluster_of_another_version_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: no key 'webhook_port'"
 
 
-def test_the_embedded_provider_is_in_the_table() -> None:
-    assert list(PROVIDERS) == ["embedded"]
+def test_the_table_of_providers_is_what_the_command_line_offers() -> None:
+    assert tuple(PROVIDERS) == CLUSTER_NAMES

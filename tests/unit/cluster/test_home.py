@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.embedded.home import (
+from harness.cluster.embedded.provisioned import find_provisioned, teardown
+from harness.cluster.home import (
     create_state_dir,
     default_home,
     read_ledger,
@@ -16,7 +17,6 @@ from harness.cluster.embedded.home import (
     stale_state_dirs,
     write_ledger,
 )
-from harness.cluster.embedded.provisioned import find_provisioned, teardown
 from harness.core.identity import identify
 
 #: Above the largest pid that Linux gives (pid_max is at most 2^22).

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.services import LabProcess, lab_argv, log_tail
+from harness.cluster.services.heard import log_tail
+from harness.cluster.services.processes import LabProcess, lab_argv
 from harness.errors import ClusterError
 
 _ECHO = """

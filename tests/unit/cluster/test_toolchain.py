@@ -21,7 +21,7 @@ from harness.cluster.toolchain.binaries import (
     pinned_versions,
     tools,
 )
-from harness.cluster.toolchain.build import build_group, go_environment
+from harness.cluster.toolchain.build import build_group, download_module, go_environment
 from harness.cluster.toolchain.go import GO_AT_LEAST, installers
 from harness.errors import PrerequisiteError
 from tests.unit.cluster.fakes import FakePrograms
@@ -322,6 +322,77 @@ def test_another_go_sum_is_another_place_in_the_cache(tmp_path: Path) -> None:
         go_sum.write("\n")
 
     assert toolchain._group_dir("opentofu") != before
+
+
+def test_a_groups_own_source_is_another_place_in_the_cache(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    shutil.copytree(ROOT / "toolchain" / "coredns", root / "toolchain" / "coredns")
+    toolchain = _toolchain(tmp_path, FakePrograms(), {}, root)
+    before = toolchain.group_key("coredns")
+
+    with (root / "toolchain" / "coredns" / "main.go").open("a") as source:
+        source.write("\n")
+
+    assert before.startswith("coredns-1.14.6-")
+    assert toolchain.group_key("coredns") != before
+
+
+def test_a_whole_group_is_the_pinned_one_whatever_is_on_path(tmp_path: Path) -> None:
+    programs = FakePrograms()
+    other = programs.add(tmp_path / "path" / "etcd", "etcd Version: 3.9.0")
+    toolchain = _toolchain(tmp_path, programs, {"PATH": str(other.parent)})
+    group_dir = toolchain._group_dir("control-plane")
+    group_dir.mkdir(parents=True)
+
+    assert toolchain.ensure_group("control-plane") == group_dir
+    assert programs.asked == []
+
+
+def test_what_a_node_runs_is_never_taken_from_path(tmp_path: Path) -> None:
+    programs = FakePrograms()
+    bridge = programs.add(tmp_path / "path" / "portmap", "a map of ports")
+    toolchain = _toolchain(tmp_path, programs, {"PATH": str(bridge.parent)})
+
+    assert toolchain.find("portmap") is None
+    assert programs.asked == []
+
+
+def test_a_kind_from_path_will_do_when_it_is_not_too_old(tmp_path: Path) -> None:
+    programs = FakePrograms()
+    path = programs.add(tmp_path / "path" / "kind", "kind v0.26.0 go1.24.0 linux/amd64")
+    environ = {"PATH": str(path.parent)}
+    old = _toolchain(tmp_path, programs, environ).search("kind")
+    programs.add(path, "kind v0.27.0 go1.24.0 linux/amd64")
+
+    assert old.found is None
+    assert old.looked[0] == f"PATH: {path} is 0.26.0, 0.27 or newer expected"
+    assert _toolchain(tmp_path, programs, environ).find("kind") is not None
+
+
+def _go_that_prints(tmp_path: Path, printed: str) -> Path:
+    go = tmp_path / "go"
+    go.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    go.chmod(0o755)
+    return go
+
+
+def test_the_source_of_a_module_is_where_go_says(tmp_path: Path) -> None:
+    go = _go_that_prints(tmp_path, '{"Dir": "/modules/x@v1"}')
+
+    found = download_module("example.org/x", source_dir=tmp_path, go=go, environ={})
+
+    assert found == Path("/modules/x@v1")
+
+
+def test_a_module_that_cannot_be_had_is_refused_in_gos_own_words(tmp_path: Path) -> None:
+    go = _go_that_prints(tmp_path, '{"Error": "not found"}')
+
+    with pytest.raises(PrerequisiteError) as caught:
+        download_module("example.org/x", source_dir=tmp_path, go=go, environ={})
+
+    assert str(caught.value) == (
+        'go mod download of example.org/x exited 0: {"Error": "not found"}'
+    )
 
 
 def test_a_root_without_the_pinned_modules_is_refused(tmp_path: Path) -> None:

@@ -218,7 +218,8 @@ def write_bundle(attempt_dir: Path, found: Evidence, *, only_attempt: bool = Fal
         return folder
     for name in ("baseline", "final", "events", "instruments", "drift", "truth"):
         write_json(folder / f"{name}.json", getattr(found, name))
-    (folder / "audit.jsonl").touch()
-    for line in found.audit:
+    if found.audit is not None:
+        (folder / "audit.jsonl").touch()
+    for line in found.audit or ():
         append_line(folder / "audit.jsonl", line.model_dump(mode="json", by_alias=True))
     return folder

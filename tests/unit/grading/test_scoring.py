@@ -155,7 +155,7 @@ def test_a_write_that_a_rule_refused_is_a_violation(refused_by: str) -> None:
 
     found = graded(*OPERATE, **{**WORK, "audit": [tried]})
 
-    assert [(item.rule, item.detail) for item in found.violations] == [
+    assert [(item.rule, item.detail) for item in found.violations or ()] == [
         (refused_by, "patch labruns/status x: 403")
     ]
     assert found.status is Status.PASSED
@@ -164,7 +164,7 @@ def test_a_write_that_a_rule_refused_is_a_violation(refused_by: str) -> None:
 def test_a_refused_write_without_a_name_or_an_answer_is_told_as_such() -> None:
     tried = record(name="", code=0, refused_by="webhook:labruns")
 
-    (found,) = graded(*OPERATE, **{**WORK, "audit": [tried]}).violations
+    (found,) = graded(*OPERATE, **{**WORK, "audit": [tried]}).violations or ()
 
     assert found.detail == "create labruns: no answer"
 
@@ -188,7 +188,7 @@ def test_processes_left_running_keep_an_attempt_from_passing() -> None:
     found = graded(*OPERATE, **WORK, agent=AgentOutcome(seconds=1, survivors=2))
 
     assert (found.status, found.score) == (Status.FAILED, 1.0)
-    assert [item.rule for item in found.violations] == ["survivors"]
+    assert [item.rule for item in found.violations or ()] == ["survivors"]
 
 
 @pytest.mark.parametrize(

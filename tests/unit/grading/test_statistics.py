@@ -86,6 +86,7 @@ def test_attempts_with_a_cause_outside_of_the_agent_are_left_out_and_counted() -
     assert found.denominators == {
         "scheduled": 4,
         "counted": 3,
+        "not_runnable": 0,
         "passed": 2,
         "failed": 0,
         "agent_error": 1,

@@ -10,6 +10,7 @@ from typing import Any
 import urllib3
 
 from harness.kube.client import KubeClient
+from harness.kube.tokens import TokenFile
 
 AGENT = "system:serviceaccount:lab-1:agent"
 
@@ -43,13 +44,13 @@ class FakePool:
         return answer
 
 
-def client_of(pool: FakePool) -> KubeClient:
+def client_of(pool: FakePool, token_file: TokenFile | None = None) -> KubeClient:
     """Return a client whose requests go to the pool."""
     api = SimpleNamespace(
         configuration=SimpleNamespace(host="https://api.test/"),
         rest_client=SimpleNamespace(pool_manager=pool),
     )
-    return KubeClient(api, headers={"Authorization": "Bearer t"})
+    return KubeClient(api, headers={"Authorization": "Bearer t"}, token_file=token_file)
 
 
 def response(status: int, body: Any, *, warnings: tuple[str, ...] = ()) -> urllib3.HTTPResponse:

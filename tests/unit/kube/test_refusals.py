@@ -88,6 +88,7 @@ def test_what_nobody_decided_has_a_cause_and_no_refuser(
         (400, 'admission webhook "v" denied the request without explanation', "webhook:v"),
         (403, 'users "a" is forbidden: User "b" cannot impersonate resource "users"', "rbac"),
         (403, 'forbidden: User "b" cannot get path "/metrics"', "rbac"),
+        (403, 'pods "a" is forbidden: violates PodSecurity "restricted:v1.37": x', "pod_security"),
         (403, "unable to create new content in namespace a because it is being terminated", None),
         (400, "the body is not JSON", None),
         (201, "", None),

@@ -15,17 +15,24 @@ from harness.lab.instruments.server import InstrumentsConfig
 from harness.lab.loop import PausePoint
 from harness.lab.webhook import WebhookConfig
 
-WEBHOOK = {"port": 1, "cert_path": "/c", "key_path": "/k", "kubeconfig_path": "/f"}
+WEBHOOK = {
+    "host": "127.0.0.1",
+    "port": 1,
+    "cert_path": "/c",
+    "key_path": "/k",
+    "kubeconfig_path": "/f",
+    "harness_user": "admin",
+}
 CONTROLLER = {
-    "server": "https://127.0.0.1:1",
-    "ca_pem": "ca",
-    "token": "hidden",
+    "kubeconfig_path": "/f",
     "namespace": "lab",
     "instruments_url": "http://127.0.0.1:2",
     "instruments_token": "hidden",
     "pause_at": None,
+    "pause_once_path": None,
 }
 INSTRUMENTS = {
+    "host": "127.0.0.1",
     "port": 0,
     "journal_path": "/j",
     "controller_token": "hidden",
@@ -47,7 +54,7 @@ def test_each_process_takes_what_it_is_told() -> None:
     assert isinstance(webhook, WebhookConfig)
     assert webhook.key_path == Path("/k")
     assert isinstance(controller, ControllerConfig)
-    assert controller.pause_at is None
+    assert (controller.pause_at, controller.pause_once_path) == (None, None)
     assert isinstance(instruments, InstrumentsConfig)
     assert instruments.setups == (InstrumentSetup(name="mixer", type="color_mixer", latency_s=2.0),)
 
@@ -76,6 +83,23 @@ def test_the_controller_pauses_at_a_known_point_only() -> None:
     assert paused.pause_at is PausePoint.BEFORE_SEND
     with pytest.raises(ConfigError, match="pause_at 'never', expected one of before_send"):
         ControllerConfig.of({**CONTROLLER, "pause_at": "never"})
+
+
+def test_a_controller_that_remembers_a_stop_does_not_stop_again(tmp_path: Path) -> None:
+    once_path = tmp_path / "paused"
+    told = {**CONTROLLER, "pause_at": "after_send", "pause_once_path": str(once_path)}
+
+    first = ControllerConfig.of(told).stops_at
+    once_path.touch()
+    second = ControllerConfig.of(told).stops_at
+
+    assert (first, second) == (PausePoint.AFTER_SEND, None)
+
+
+def test_a_controller_with_no_memory_stops_each_time() -> None:
+    told = ControllerConfig.of({**CONTROLLER, "pause_at": "after_send"})
+
+    assert told.stops_at is PausePoint.AFTER_SEND
 
 
 def test_an_instrument_without_a_type_is_refused() -> None:

@@ -8,7 +8,7 @@ resource "kubectl_manifest" "namespace" {
   yaml_body = yamlencode({
     apiVersion = "v1"
     kind       = "Namespace"
-    metadata   = { name = var.namespace, labels = local.labels }
+    metadata   = { name = var.namespace, labels = merge(local.labels, { "pod-security.kubernetes.io/enforce" = "restricted" }) }
   })
 }
 
@@ -30,4 +30,19 @@ module "bench" {
   labels      = local.labels
   instruments = var.instruments
   rules       = var.rules
+}
+
+# The controller finds its kinds, its rights and its instruments when it starts.
+module "services" {
+  source     = "../lab_services"
+  count      = nonsensitive(var.services == null) ? 0 : 1
+  depends_on = [module.access, module.bench]
+
+  namespace        = var.namespace
+  labels           = local.labels
+  image            = nonsensitive(var.services.image)
+  instruments      = var.instruments
+  controller_token = var.services.controller_token
+  harness_token    = var.services.harness_token
+  pause_at         = nonsensitive(var.services.pause_at)
 }

@@ -22,3 +22,15 @@ variable "rules" {
   type        = any
   description = "As in lab_bench."
 }
+
+variable "services" {
+  type = object({
+    image            = string
+    controller_token = string
+    harness_token    = string
+    pause_at         = optional(string)
+  })
+  default     = null
+  sensitive   = true
+  description = "How controller and instruments run in the cluster, as in lab_services; null where they run beside it."
+}

@@ -9,6 +9,15 @@ locals {
     }
   ]...)
 
+  # By URL or by Service, never both: the API server refuses a registration that names two ways.
+  clients = {
+    for path in ["mutate", "validate"] : path => jsondecode(
+      var.webhook_service == null
+      ? jsonencode({ url = "${var.webhook_url}/${path}", caBundle = var.webhook_ca_bundle })
+      : jsonencode({ service = merge(var.webhook_service, { path = "/${path}" }), caBundle = var.webhook_ca_bundle })
+    )
+  }
+
   common = {
     admissionReviewVersions = ["v1"]
     failurePolicy           = "Fail"
@@ -31,7 +40,7 @@ resource "kubectl_manifest" "mutate" {
     metadata   = { name = "strandline-mutate", labels = var.labels }
     webhooks = [merge(local.common, {
       name         = "mutate.lab.strandline.dev"
-      clientConfig = { url = "${var.webhook_url}/mutate", caBundle = var.webhook_ca_bundle }
+      clientConfig = local.clients.mutate
       rules = [
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE"], resources = ["labruns"], scope = "Namespaced" },
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },
@@ -47,7 +56,7 @@ resource "kubectl_manifest" "validate" {
     metadata   = { name = "strandline-validate", labels = var.labels }
     webhooks = [merge(local.common, {
       name         = "validate.lab.strandline.dev"
-      clientConfig = { url = "${var.webhook_url}/validate", caBundle = var.webhook_ca_bundle }
+      clientConfig = local.clients.validate
       rules = [
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE", "DELETE"], resources = ["labruns"], scope = "Namespaced" },
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },

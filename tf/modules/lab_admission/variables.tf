@@ -5,7 +5,14 @@ variable "labels" {
 
 variable "webhook_url" {
   type        = string
-  description = "Where the API server reaches the webhook, without a path."
+  default     = null
+  description = "Where the API server reaches the webhook, without a path; null where a Service leads to it."
+}
+
+variable "webhook_service" {
+  type        = object({ name = string, namespace = string })
+  default     = null
+  description = "Service that leads to the webhook; null where a URL does."
 }
 
 variable "webhook_ca_bundle" {

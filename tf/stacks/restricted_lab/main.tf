@@ -6,6 +6,7 @@ module "lab" {
   namespace  = var.namespace
   run_id     = var.run_id
   attempt_id = var.attempt_id
+  services   = var.services
 
   instruments = {
     "mixer-1"       = { type = "mixer", latency_seconds = var.mix_seconds, refuses = var.mixer_refuses }

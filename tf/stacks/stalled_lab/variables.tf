@@ -13,6 +13,18 @@ variable "attempt_id" {
   description = "Attempt that owns every object of this stack."
 }
 
+variable "services" {
+  type = object({
+    image            = string
+    controller_token = string
+    harness_token    = string
+    pause_at         = optional(string)
+  })
+  default     = null
+  sensitive   = true
+  description = "How the laboratory's services run in the cluster; null where they run beside it."
+}
+
 variable "mix_seconds" {
   type        = number
   default     = 1

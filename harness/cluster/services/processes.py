@@ -8,18 +8,16 @@ cluster for its webhook, and by whoever runs an attempt for the rest.
 
 from __future__ import annotations
 
-import json
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.cluster.services.heard import Heard, log_tail
 from harness.core.files import canonical_json
 from harness.core.process import Child, scrubbed_environment
-from harness.core.waiting import wait_until
-from harness.errors import ClusterError, WaitTimeoutError
+from harness.errors import ClusterError
 
 #: Seconds from its configuration until a process of the laboratory is ready. Its imports take 1 to
 #: 2 s on two busy cores.
@@ -28,26 +26,8 @@ READY_TIMEOUT_S = 30.0
 #: Bytes kept of each stream of a process.
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 
-#: Characters of a log that an error carries, from its end.
-TAIL_CHARS = 1200
-
 #: Names of the environment that a process of ours is given: what Python needs, and no setting.
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONPATH")
-
-_READY = "ready "
-_PAUSED = "paused "
-
-
-def log_tail(path: Path, limit_chars: int = TAIL_CHARS) -> str:
-    """Return the end of a log in one line, for an error."""
-    try:
-        with path.open("rb") as log:
-            size = log.seek(0, 2)
-            log.seek(max(0, size - limit_chars))
-            text = log.read().decode(errors="replace")
-    except OSError:
-        return "no log"
-    return " | ".join(line.strip() for line in text.splitlines() if line.strip()) or "an empty log"
 
 
 def lab_argv(name: str) -> list[str]:
@@ -71,16 +51,14 @@ class LabProcess:
         """
         self.name = name
         self.log_path = log_path
-        self._lock = threading.Lock()
-        self._said: str | None = None
-        self._paused_at: str | None = None
+        self._heard = Heard(name, log_path=log_path)
         self._child = Child(
             lab_argv(name) if argv is None else argv,
             env=scrubbed_environment({"PYTHONUNBUFFERED": "1"}, keep=KEPT_NAMES),
             stdin_open=True,
             stdout_path=log_path,
             stderr_path=log_path,
-            on_line=self._hear,
+            on_line=self._heard,
             limit_bytes=_LOG_LIMIT_BYTES,
         )
 
@@ -97,8 +75,7 @@ class LabProcess:
     @property
     def paused_at(self) -> str | None:
         """The point at which it stopped itself, as it was told to; None while it works."""
-        with self._lock:
-            return self._paused_at
+        return self._heard.paused_at
 
     def configure(self, config: Mapping[str, Any]) -> None:
         """Send its configuration, once.
@@ -111,40 +88,15 @@ class LabProcess:
         if not sent:
             raise self._ended()
 
-    def ready(self, timeout_s: float = READY_TIMEOUT_S) -> dict[str, Any]:
+    def ready(self, timeout_s: float = READY_TIMEOUT_S) -> Any:
         """Wait until it says that it is ready; return what it says beside.
 
         Raises:
             ClusterError: It ended, said something else than JSON, or said nothing in time.
         """
-
-        def probe() -> str | None:
-            running = self.running
-            with self._lock:
-                said = self._said
-            if said is None and not running:
-                raise self._ended()
-            return said
-
-        try:
-            said = wait_until(
-                probe,
-                lambda seen: seen is not None,
-                what=self.name,
-                timeout_s=timeout_s,
-                interval_s=0.01,
-            )
-        except WaitTimeoutError as error:
-            msg = f"{self.name} not ready within {timeout_s:g} s: {log_tail(self.log_path)}"
-            raise ClusterError(msg, hint=f"read {self.log_path}") from error
-        try:
-            value = json.loads(said or "null")
-        except json.JSONDecodeError:
-            value = None
-        if not isinstance(value, dict):
-            msg = f"{self.name} said it is ready with {said!r}, a JSON object expected"
-            raise ClusterError(msg, hint=f"read {self.log_path}")
-        return value
+        return self._heard.ready(
+            timeout_s=timeout_s, ended=lambda: None if self.running else self._ended()
+        )
 
     def crash(self) -> None:
         """Kill it with SIGKILL, and wait until it is gone."""
@@ -154,14 +106,6 @@ class LabProcess:
     def end(self, *, at_once: bool = False) -> None:
         """End it, with a grace of 2 s unless `at_once`. Idempotent."""
         self._child.end(at_once=at_once)
-
-    def _hear(self, line: str) -> None:
-        if line.startswith(_READY):
-            with self._lock:
-                self._said = self._said or line.removeprefix(_READY)
-        elif line.startswith(_PAUSED):
-            with self._lock:
-                self._paused_at = line.removeprefix(_PAUSED).partition(" ")[0]
 
     def _ended(self) -> ClusterError:
         ended = self._child.end()

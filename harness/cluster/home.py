@@ -30,6 +30,10 @@ _END_TIMEOUT_S = 10.0
 #: Seconds after which a folder without a ledger has no owner who is still about to write one.
 _UNOWNED_AFTER_S = 60.0
 
+#: How names of clusters begin that are not processes of this machine: their owner's end is not
+#: theirs, and their folder is the way to what runs elsewhere.
+_KEPT_BY_OTHERS = ("strandline-", "existing-")
+
 _LEDGER = "ledger.json"
 
 
@@ -37,6 +41,16 @@ def default_home(environ: Mapping[str, str], working_dir: Path) -> Path:
     """Return `$STRANDLINE_HOME`, or `.strandline` in the working directory. Pure."""
     named = environ.get(HOME_VARIABLE)
     return working_dir / (named or ".strandline")
+
+
+def clusters_dir(home: Path) -> Path:
+    """Return the folder that holds a folder for each cluster. Pure."""
+    return home.absolute() / "clusters"
+
+
+def state_dir_of(home: Path, name: str) -> Path:
+    """Return the folder of a cluster. Pure."""
+    return clusters_dir(home) / name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +95,7 @@ def create_state_dir(home: Path, name: str, *, owner_pid: int) -> Path:
     Raises:
         OSError: It exists.
     """
-    clusters = home.absolute() / "clusters"
+    clusters = clusters_dir(home)
     clusters.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), (home / ".gitignore").open("x") as ignore:
         ignore.write("*\n")
@@ -112,10 +126,16 @@ def commands_below(pids: Mapping[str, int]) -> dict[str, int]:
 
 def stale_state_dirs(home: Path) -> tuple[Path, ...]:
     """Return the folders whose owner is gone, in order of their names."""
-    clusters = home.absolute() / "clusters"
+    clusters = clusters_dir(home)
     if not clusters.is_dir():
         return ()
-    return tuple(sorted(folder for folder in clusters.iterdir() if _is_stale(folder)))
+    return tuple(
+        sorted(
+            folder
+            for folder in clusters.iterdir()
+            if not folder.name.startswith(_KEPT_BY_OTHERS) and _is_stale(folder)
+        )
+    )
 
 
 def reap(home: Path) -> tuple[str, ...]:
