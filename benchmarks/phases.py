@@ -10,16 +10,16 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
 
 import click
 
 from benchmarks.table import Measured, attempts_of, table_lines, to_json
 from harness.cli.options import say_on_stderr
+from harness.cli.run import EXIT_FAILED
 from harness.cluster.home import HOME_VARIABLE
 from harness.cluster.images.places import default_images_dir
 from harness.cluster.kind.engine import find_engine
@@ -37,22 +37,14 @@ _TASKS = "mix-and-measure,settle-a-stopped-run"
 _PROVISION_TIMEOUT_S = 3600.0
 _RUN_TIMEOUT_S = 300.0
 
-#: Exit code of a benchmark whose control did not pass.
-_EXIT_FAILED = 1
 
-#: Runs `strandline` with arguments in a home: home, arguments, bound in seconds.
-Strandline = Callable[..., Finished]
-
-
-class CommandFailedError(HarnessError):
+class CommandFailedError(click.ClickException):
     """A command of the measurement failed: half a table would mislead."""
 
-    exit_code: ClassVar[int] = 70  # never used: the command's own is
-
     def __init__(self, what: str, finished: Finished) -> None:
-        said = (finished.stderr.strip() or "nothing")[-2000:]
+        said = (finished.stderr.strip() or "nothing on stderr")[-2000:]
         super().__init__(f"{what} exited {finished.returncode}: {said}")
-        self.returncode = finished.returncode
+        self.exit_code = finished.returncode  # type: ignore[misc] # click reads it of the instance
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,10 +74,13 @@ class _Clock:
             *("--runs-dir", str(self.home / "runs"), "--quiet", "--json"),
             timeout_s=_RUN_TIMEOUT_S,
         )
-        if finished.returncode:
+        if finished.returncode not in {0, EXIT_FAILED}:  # those two come with a report
             raise CommandFailedError(where, finished)
-        report: dict[str, Any] = json.loads(finished.stdout)
-        self.attempts += attempts_of(report)
+        try:
+            self.attempts += attempts_of(json.loads(finished.stdout))
+        except ValueError as error:
+            msg = f"{where}: {error}"
+            raise click.ClickException(msg) from error
 
     def measured(self) -> Measured:
         """Return what it took."""
@@ -145,25 +140,14 @@ def measure(names: Sequence[str], tasks: Sequence[str], *, repeats: int) -> dict
 
 
 def main() -> None:
-    """Run the benchmark and exit as `strandline` does."""
+    """Run the benchmark and exit; an error of ours has its exit code of `strandline`."""
     signal.signal(signal.SIGTERM, raise_interrupt)
     try:
-        phases.main(standalone_mode=False)
-    except CommandFailedError as error:
-        say_on_stderr(f"error: {error.message}")
-        sys.exit(error.returncode)
+        phases()
     except HarnessError as error:
-        say_on_stderr(f"error: {error.message}\nhint: {error.hint}")
+        say_on_stderr(f"error: {error.message}")
+        say_on_stderr(f"hint: {error.hint}")
         sys.exit(error.exit_code)
-    except ValueError as error:
-        say_on_stderr(f"error: {error}")
-        sys.exit(_EXIT_FAILED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        say_on_stderr("interrupted")
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from harness.bench.platform import Tools, engine_with_provider
 from harness.bench.session import Session, open_stack
 from harness.bench.world import sweep_world
 from harness.cluster.home import state_dir_of
+from harness.cluster.images.places import default_images_dir
 from harness.cluster.provider import Cluster, ClusterProvider
 from harness.core.naming import ATTEMPT_LABEL
 from harness.core.scratch import abandoned_scratch, remove_scratch
@@ -64,7 +66,7 @@ def sweep_orphans(
     found = [f"attempt {entry.attempt_id} of run {entry.run_id}" for entry in abandoned]
     for provider in providers.values():
         found += provider.abandoned(tools.home, older_than_s=older_than_s)
-    scratch = abandoned_scratch()
+    scratch = (*abandoned_scratch(), *abandoned_scratch(default_images_dir(os.environ)))
     found += [f"folder {folder}" for folder in scratch]
     if dry_run:
         return Orphans(found=tuple(found))

@@ -87,7 +87,12 @@ class World:
     def provision(self, *, pause_at: str | None) -> None:
         """Apply the stack, wait for instruments and controller, grant the agent its rights."""
         self._laboratory = self._make_laboratory(pause_at)
-        self._apply({**self._values, **self._laboratory.stack_values()})
+        try:
+            self._apply({**self._values, **self._laboratory.stack_values()})
+        except HarnessError as error:
+            if why := self._laboratory.trouble():
+                error.message = f"{error.message}; {why}"
+            raise
         address = self._laboratory.open()
         self._instruments = InstrumentsClient(address.url, token=address.token)
         self._grant_agent()

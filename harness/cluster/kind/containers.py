@@ -47,11 +47,30 @@ def remove_node(engine: Engine, name: str) -> tuple[str, ...]:
     return (*left, *(f"volume {volume} of {name}" for volume in _volumes(engine, name)))
 
 
-def orphaned_volumes(engine: Engine, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the nodes, other than `known`, of which a volume is left, sorted."""
+def orphaned_volumes(engine: Engine, known: Sequence[str], *, before: datetime) -> tuple[str, ...]:
+    """Return the nodes, other than `known`, of which only old volumes are left, sorted.
+
+    Young ones count for nothing: kind makes a node's volume before the node.
+    """
     listed = engine.call("volume", "ls", "--format", "{{json .Labels}}")
     owners = {name for line in listed.splitlines() for name in _labels(line)}
-    return tuple(sorted(name for name in owners if NODE_NAME.match(name) and name not in known))
+    unknown = sorted(name for name in owners if NODE_NAME.match(name) and name not in known)
+    return tuple(
+        name
+        for name in unknown
+        if not _there(engine, name)
+        and all(_made_at(engine, volume) < before for volume in _volumes(engine, name))
+    )
+
+
+def remove_volumes(engine: Engine, node: str) -> tuple[str, ...]:
+    """Remove the volumes of a node that is gone; return what is still there. Idempotent.
+
+    A volume that a container uses stays: the engine refuses.
+    """
+    for volume in _volumes(engine, node):
+        engine.ask("volume", "rm", volume)
+    return tuple(f"volume {volume} of {node}" for volume in _volumes(engine, node))
 
 
 def our_images(engine: Engine) -> tuple[str, ...]:
@@ -90,6 +109,11 @@ def _volumes(engine: Engine, node: str) -> list[str]:
     # kind labels the volume that it makes for podman with the node's name; Docker's is anonymous
     # and goes with the container.
     return engine.ask("volume", "ls", "--quiet", "--filter", f"label={node}").stdout.split()
+
+
+def _made_at(engine: Engine, volume: str) -> datetime:
+    described = json.loads(engine.call("volume", "inspect", volume))
+    return _time(described[0]["CreatedAt"])
 
 
 def _labels(line: str) -> list[str]:

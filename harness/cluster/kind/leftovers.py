@@ -17,6 +17,7 @@ from harness.cluster.kind.containers import (
     orphaned_volumes,
     our_images,
     remove_node,
+    remove_volumes,
 )
 from harness.cluster.kind.engine import Engine
 from harness.cluster.kind.host_settings import HostSettings
@@ -92,7 +93,9 @@ def find_leftovers(
             if node.state_dir not in ours and _nobodys(node, before=before)
         ),
         volumes=orphaned_volumes(
-            engine, [*(node.name for node in nodes), *(node_name(folder.name) for folder in ours)]
+            engine,
+            [*(node.name for node in nodes), *(node_name(folder.name) for folder in ours)],
+            before=before,
         ),
         images=tuple(
             reference
@@ -115,8 +118,10 @@ def take_down(leftovers: Leftovers, engine: Engine, host: HostSettings) -> None:
             end_cluster(folder, engine, host)
         except TeardownError as error:
             left += error.leftovers
-    for name in (*leftovers.nodes, *leftovers.volumes):
+    for name in leftovers.nodes:
         left += remove_node(engine, name)
+    for name in leftovers.volumes:
+        left += remove_volumes(engine, name)
     for reference in leftovers.images:
         engine.ask("image", "rm", reference)  # refused while a container of anybody's needs it
     host.restore(engine)

@@ -99,12 +99,7 @@ class KindProvider:
             ClusterError: It did not come up; nothing of it is left.
         """
         home.mkdir(parents=True, exist_ok=True)
-        with locked(
-            home / "provision.lock",
-            what="a provisioned cluster",
-            timeout_s=_PROVISION_TIMEOUT_S,
-            progress=progress,
-        ):
+        with _only_one(home, progress):
             if found := self.find(home):
                 return found
             parts = self._parts(toolchain, progress)
@@ -148,7 +143,8 @@ class KindProvider:
         """
         state_dir = state_dir_of(home, provisioned_name(home))
         if state_dir.is_dir():
-            end_cluster(state_dir, self._engine(), self._host)
+            with _only_one(home, lambda _: None):
+                end_cluster(state_dir, self._engine(), self._host)
 
     def node(self, cluster: Cluster) -> Node | None:
         """Return the inside of its node."""
@@ -214,3 +210,12 @@ class KindProvider:
             images_dir=self._images_dir,
             kept_images=[self._environ.get(NODE_IMAGE_VARIABLE, "")],
         )
+
+
+def _only_one(home: Path, progress: Progress) -> AbstractContextManager[None]:
+    return locked(
+        home / "provision.lock",
+        what="a provisioned cluster",
+        timeout_s=_PROVISION_TIMEOUT_S,
+        progress=progress,
+    )

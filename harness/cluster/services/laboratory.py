@@ -56,6 +56,10 @@ class Laboratory(Protocol):
         """Return the instruments' journal from where it is kept; None: only they can tell."""
         ...
 
+    def trouble(self) -> str:
+        """Return what keeps it from coming up, where more than its stack can tell; else empty."""
+        ...
+
     def end(self) -> None:
         """End what runs on this machine for it, at once. Idempotent."""
         ...
@@ -150,6 +154,10 @@ class ProcessLaboratory:
     def journal(self) -> bytes | None:
         """Return None: the instruments answer for as long as the harness lives."""
         return None
+
+    def trouble(self) -> str:
+        """Return nothing: a process that does not come up says why itself."""
+        return ""
 
     def end(self) -> None:
         """Kill both: the journal is on the disk, and in the bundle already. Idempotent."""

@@ -18,24 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from harness.cluster.provider import Cluster, Node
-from harness.cluster.services.heard import Heard, log_tail
+from harness.cluster.services.follower import READY_TIMEOUT_S, Follower
+from harness.cluster.services.heard import log_tail
 from harness.cluster.services.laboratory import InstrumentsAddress
-from harness.core.process import Child, run, scrubbed_environment
+from harness.core.process import run, scrubbed_environment
 from harness.core.waiting import wait_until
-from harness.errors import ClusterError
-
-#: Seconds until a pod of the laboratory says that it is ready: on two busy cores its imports take
-#: up to 5 s, and a container that was killed is started again at once.
-_READY_TIMEOUT_S = 60.0
+from harness.errors import ClusterError, HarnessError
 
 #: Seconds for one kubectl command that waits for nothing.
 _KUBECTL_TIMEOUT_S = 20.0
 
 #: Seconds between two looks at what kubectl or a pod has come to.
 _INTERVAL_S = 0.05
-
-#: Bytes kept of each pod's log.
-_LOG_LIMIT_BYTES = 64 * 1024 * 1024
 
 _CONTROLLER, _INSTRUMENTS = "controller", "instruments"
 
@@ -53,13 +47,11 @@ class _Pod:
     """What the API server says of the one pod of a service.
 
     Attributes:
-        name: Its name.
         uid: Its UID.
         restarts: How often its container was started again.
         running: Whether its container runs now.
     """
 
-    name: str
     uid: str
     restarts: int
     running: bool
@@ -97,8 +89,8 @@ class PodLaboratory:
             {"KUBECONFIG": str(cluster.kubeconfig)}, keep=("PATH", "HOME")
         )
         self._tokens = {name: secrets.token_hex(16) for name in (_CONTROLLER, "harness")}
-        self._followers: dict[str, _Follower] = {}
-        self._forward: _Follower | None = None
+        self._followers: dict[str, Follower] = {}
+        self._forward: Follower | None = None
 
     def stack_values(self) -> Mapping[str, Any]:
         """Return the variable `services` of the lab stack."""
@@ -141,7 +133,7 @@ class PodLaboratory:
             lambda: self._pod(_CONTROLLER),
             lambda pod: pod.restarts > before.restarts and pod.running,
             what="the controller's successor",
-            timeout_s=_READY_TIMEOUT_S,
+            timeout_s=READY_TIMEOUT_S,
             interval_s=_INTERVAL_S,
         )
         self._follow(_CONTROLLER)
@@ -153,6 +145,17 @@ class PodLaboratory:
             return None
         volume = self._node.pod_volume_path(self._pod(_INSTRUMENTS).uid, _VOLUME)
         return self._node.read_file(volume / _JOURNAL)
+
+    def trouble(self) -> str:
+        """Return why pods do not come up, as far as the API server tells; empty when it does not.
+
+        Called when the stack failed: a rollout that is not done in time does not say why.
+        """
+        try:
+            pods = self._get("pods")
+        except HarnessError:
+            return ""
+        return "; ".join(filter(None, map(_trouble_of, pods)))
 
     def end(self) -> None:
         """End what follows the pods; the pods go with the stack. Idempotent."""
@@ -186,77 +189,53 @@ class PodLaboratory:
         )
         return found or 0
 
-    def _child(self, name: str, arguments: Sequence[str]) -> _Follower:
+    def _child(self, name: str, arguments: Sequence[str]) -> Follower:
         log_path = self._logs_dir / f"{name}.log"
         argv = [str(self._kubectl), f"--namespace={self._namespace}", *arguments]
-        return _Follower(name, argv, environment=self._environment, log_path=log_path)
+        return Follower(name, argv, environment=self._environment, log_path=log_path)
 
     def _pod(self, name: str) -> _Pod:
-        argv = ["get", "pods", f"--selector={_APP_LABEL}={name}", "--output=json"]
-        finished = run(
-            [str(self._kubectl), f"--namespace={self._namespace}", *argv],
-            env=self._environment,
-            timeout_s=_KUBECTL_TIMEOUT_S,
-        )
-        if finished.returncode:
-            msg = f"{name}: its pod cannot be read: {finished.stderr.strip()}"
-            raise ClusterError(msg, hint="check that the cluster is running")
-        pods = json.loads(finished.stdout)["items"]
+        pods = self._get("pods", f"--selector={_APP_LABEL}={name}")
         if len(pods) != 1:
             msg = f"{name}: {len(pods)} pods in namespace {self._namespace}, expected 1"
             raise ClusterError(msg, hint="look at the events of its Deployment")
         return _pod_of(pods[0])
 
+    def _get(self, *arguments: str) -> list[dict[str, Any]]:
+        finished = run(
+            [
+                *(str(self._kubectl), f"--namespace={self._namespace}"),
+                *("get", *arguments, "--output=json"),
+            ],
+            env=self._environment,
+            timeout_s=_KUBECTL_TIMEOUT_S,
+        )
+        if finished.returncode:
+            msg = f"pods of {self._namespace} cannot be read: {finished.stderr.strip()}"
+            raise ClusterError(msg, hint="check that the cluster is running")
+        items: list[dict[str, Any]] = json.loads(finished.stdout)["items"]
+        return items
+
 
 def _pod_of(item: Mapping[str, Any]) -> _Pod:
     status = (item["status"].get("containerStatuses") or [{}])[0]
     return _Pod(
-        name=item["metadata"]["name"],
         uid=item["metadata"]["uid"],
         restarts=status.get("restartCount", 0),
         running="running" in status.get("state", {}),
     )
 
 
-class _Follower:
-    """A kubectl that prints what a pod prints, for as long as it is not ended."""
-
-    def __init__(
-        self, name: str, argv: Sequence[str], *, environment: Mapping[str, str], log_path: Path
-    ) -> None:
-        self._name = name
-        self.log_path = log_path
-        self.heard = Heard(name, log_path=log_path)
-        self._lines: list[str] = []
-        self.child = Child(
-            argv,
-            env=environment,
-            stdout_path=log_path,
-            stderr_path=log_path,
-            on_line=self._take,
-            limit_bytes=_LOG_LIMIT_BYTES,
-        )
-
-    def lines(self) -> tuple[str, ...]:
-        """Return the first lines that it printed."""
-        return tuple(self._lines)
-
-    def ready(self) -> None:
-        """Wait until the pod says that it is ready."""
-        self.heard.ready(timeout_s=_READY_TIMEOUT_S, ended=self._ended)
-
-    def end(self) -> None:
-        """End it. Idempotent."""
-        self.child.end(at_once=True)
-
-    def _take(self, line: str) -> None:
-        if len(self._lines) < 3:  # the port stands in the first; a port-forward goes on for ever
-            self._lines.append(line)
-        self.heard(line)
-
-    def _ended(self) -> ClusterError | None:
-        if self.child.running:
-            return None
-        self.child.end()
-        msg = f"{self._name} ended before it was ready: {log_tail(self.log_path)}"
-        return ClusterError(msg, hint=f"read {self.log_path}")
+def _trouble_of(item: Mapping[str, Any]) -> str:
+    """Return why one pod does not run, for example that its image is not on the node. Pure."""
+    status = item["status"]
+    reasons = [
+        one["state"]["waiting"]
+        for one in status.get("containerStatuses") or ()
+        if "waiting" in one.get("state", {})
+    ]
+    reasons += [
+        one for one in status.get("conditions") or () if one.get("reason") == "Unschedulable"
+    ]
+    said = ", ".join(f"{one.get('reason', '')}: {one.get('message', '')}" for one in reasons)
+    return f"pod {item['metadata']['name']}: {said}" if said else ""

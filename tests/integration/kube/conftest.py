@@ -76,6 +76,16 @@ def kinds(client: KubeClient) -> Iterator[tuple[Resource, ...]]:
         timeout_s=20,
         tolerate=(KubeError,),  # 404, then 429 while its storage is made
     )
+    wait_until(
+        lambda: (
+            client.ask(
+                "POST", SCRATCHES.path("default"), query={"dryRun": "All"}, body=scratch(n=1)
+            ).status
+        ),
+        lambda status: status == 201,
+        what="kind Scratch, to be written",
+        timeout_s=20,
+    )
     yield client.discover()
     client.delete(CUSTOM_RESOURCE_DEFINITIONS, SCRATCHES.qualified)
 

@@ -35,8 +35,9 @@ elif verb == "port-forward":
     print("Forwarding from 127.0.0.1:41234 -> 8080", flush=True)
     signal.pause()
 elif verb == "get":
-    name = rest[1].removeprefix("--selector=app.kubernetes.io/name=")
-    assert rest[::2] == ["pods", "--output=json"], rest
+    kind, *selector, output = rest
+    assert (kind, output) == ("pods", "--output=json"), rest
+    name = "".join(selector).removeprefix("--selector=app.kubernetes.io/name=") or "all"
     print((here / (name + ".pods")).read_text())
 else:
     sys.exit(64)
@@ -158,6 +159,24 @@ def test_a_deployment_with_two_pods_is_not_one_laboratory(tmp_path: Path) -> Non
             laboratory.journal()
 
     assert str(caught.value).startswith("instruments: 2 pods in namespace lab-1, expected 1")
+
+
+def test_a_pod_that_does_not_come_up_is_named_with_the_reason(tmp_path: Path) -> None:
+    waiting = {"reason": "ErrImageNeverPull", "message": "image is not present"}
+    stuck = {
+        "metadata": {"name": "controller-0"},
+        "status": {"containerStatuses": [{"state": {"waiting": waiting}}]},
+    }
+    runs = {"metadata": {"name": "i-0"}, "status": {"containerStatuses": [{"state": {}}]}}
+
+    with _laboratory(tmp_path, None, controller="ready {}\n") as laboratory:
+        (tmp_path / "all.pods").write_text(json.dumps({"items": [stuck, runs]}))
+        told = laboratory.trouble()
+        (tmp_path / "all.pods").write_text(json.dumps({"items": [runs]}))
+        silent = laboratory.trouble()
+
+    assert told == "pod controller-0: ErrImageNeverPull: image is not present"
+    assert silent == ""
 
 
 def test_the_platform_makes_a_webhook_where_the_cluster_runs_an_image(tmp_path: Path) -> None:

@@ -41,6 +41,13 @@ def _find(home: Path, commands: FakeCommands, *, kept: tuple[str, ...] = ()) -> 
     )
 
 
+def _teach_volume(commands: FakeCommands, listed: str, *, made: str) -> None:
+    commands.teach("podman", "volume", "ls", stdout=listed)
+    commands.teach("podman", "volume", "ls", "--quiet", stdout="v1\n")
+    commands.teach("podman", "volume", "inspect", stdout=json.dumps([{"CreatedAt": made}]))
+    commands.teach("podman", "container", "inspect", _FOREIGN, code=125)
+
+
 @pytest.fixture
 def commands() -> FakeCommands:
     commands = FakeCommands()
@@ -127,15 +134,30 @@ def test_a_container_that_only_begins_like_ours_is_somebodys(
 def test_a_volume_without_its_node_is_found_by_its_label(
     tmp_path: Path, commands: FakeCommands
 ) -> None:
-    commands.teach(
-        *("podman", "volume", "ls"), stdout=f'{{"{_FOREIGN}":"true"}}\n{{"mine":"x"}}\nnull\n'
-    )
+    listed = f'{{"{_FOREIGN}":"true"}}\n{{"mine":"x"}}\nnull\n'
+    _teach_volume(commands, listed, made=_OLD)
 
     assert _find(tmp_path, commands).lines() == (f"volume of the node {_FOREIGN}",)
 
 
+def test_a_young_volume_may_be_of_a_node_that_is_just_being_made(
+    tmp_path: Path, commands: FakeCommands
+) -> None:
+    _teach_volume(commands, f'{{"{_FOREIGN}":"true"}}\n', made=_NEW)
+
+    assert _find(tmp_path, commands).lines() == ()
+
+
+def test_a_volume_goes_alone_and_never_with_a_container(commands: FakeCommands) -> None:
+    commands.teach("podman", "volume", "ls", "--quiet", stdout="")
+
+    take_down(Leftovers(volumes=(_FOREIGN,)), engine(commands), _HOST)
+
+    assert not [words for words in commands.seen if words[1] == "rm"]
+
+
 def test_labels_are_read_as_docker_prints_them_too(tmp_path: Path, commands: FakeCommands) -> None:
-    commands.teach("podman", "volume", "ls", stdout=f'"{_FOREIGN}=true,a=b"\n""\n')
+    _teach_volume(commands, f'"{_FOREIGN}=true,a=b"\n""\n', made=_OLD)
 
     assert _find(tmp_path, commands).volumes == (_FOREIGN,)
 
