@@ -164,8 +164,9 @@ class World:
             values=resolved.values,
             log_path=self._logs_dir / "terraform.log",
         )
-        exact = dict(resolved.values)
-        write_json(self._files_dir / "vars.tfvars.json", exact, mode=PRIVATE_MODE)
+        # Sensitive values, such as the tokens of services in pods, are left out of the bundle.
+        shown = dict(resolved.visible)
+        write_json(self._files_dir / "vars.tfvars.json", shown, mode=PRIVATE_MODE)
         self._stack.init()
         self._stack.apply(self._stack.plan())
 

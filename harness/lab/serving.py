@@ -21,6 +21,12 @@ from starlette.routing import Route
 #: Seconds that open answers get at the end; a stream of answers has no end of its own.
 _GRACE_S = 1
 
+#: Seconds that an idle connection stays open: longer than any client keeps one for later, so that
+#: it is never closed just as the next call goes out on it. The API server keeps its connections to
+#: a webhook for 90 s and does not repeat a call that met a closed one: "failed calling webhook:
+#: EOF". Source: Go, net/http DefaultTransport.IdleConnTimeout.
+_KEEP_ALIVE_S = 120
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
@@ -83,6 +89,7 @@ def serve(
             access_log=False,
             lifespan="on" if certificate is None else "off",
             timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
             ssl_certfile=certificate.cert_path if certificate else None,
             ssl_keyfile=certificate.key_path if certificate else None,
         )

@@ -19,8 +19,13 @@ from harness.report.lines import (
 )
 
 #: Punctuation with a meaning in GitHub Flavored Markdown, a link without brackets included.
+#: A full stop has one after `www` and after the number of a list; between digits it has none.
 #: Source: GFM specification 0.29, sections 6.1 (backslash escapes) and 6.9 (autolinks).
-_MEANINGFUL = re.compile(r"([\\`*_{}\[\]()<>#+!|~:@&$/])")
+_MEANINGFUL = re.compile(r"([\\`*_{}\[\]()<>#+!|~:&$/]|(?<!\d)\.|\.(?!\d))")
+
+#: Stands after `@`, unseen (U+2060, word joiner): mentions and addresses are looked for in the text
+#: that is already rendered, where a backslash is gone.
+_NO_MENTION = "@\u2060"
 
 #: Alignment of the columns: words to the left, numbers to the right.
 _RULES = (":--", ":--", "--:", "--:", "--:", "--:", ":--")
@@ -33,7 +38,7 @@ def markdown(report: RunReport) -> str:
         [
             f"### {escaped(title(report))}",
             "",
-            _line([escaped(heading) for heading in HEADINGS]),
+            _line(HEADINGS),
             _line(_RULES),
             *(_line([escaped(cell) for cell in row.cells]) for row in rows(report)),
             "",
@@ -46,7 +51,7 @@ def markdown(report: RunReport) -> str:
 
 def escaped(text: str) -> str:
     """Return a text of one line that shows as it is. Pure."""
-    return _MEANINGFUL.sub(r"\\\1", text)
+    return _MEANINGFUL.sub(r"\\\1", text).replace("@", _NO_MENTION)
 
 
 def _line(cells: tuple[str, ...] | list[str]) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import select
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -175,3 +179,18 @@ def test_the_process_ends_cleanly_when_told_although_somebody_listens(
 
     said = (instruments.folder / "log").read_text().splitlines()
     assert [line for line in said if not line.startswith("ready ")] == []
+
+
+def test_a_connection_that_a_client_keeps_for_later_is_not_closed_under_it(
+    instruments: Process,
+) -> None:
+    """The API server keeps its connection to the webhook for 90 s, and cannot repeat a call."""
+    address = urlsplit(instruments.url)
+    kept = http.client.HTTPConnection(str(address.hostname), int(address.port or 0))
+    with closing(kept):
+        kept.request("GET", "/healthz")
+        assert kept.getresponse().read() == b'{"healthy":true}'
+
+        closed, _, _ = select.select([kept.sock], [], [], 7)
+
+    assert closed == []

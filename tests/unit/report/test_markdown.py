@@ -18,7 +18,7 @@ def test_a_summary_has_a_heading_a_table_the_scores_and_what_failed() -> None:
     assert markdown(found).splitlines() == [
         "### lab-operation v1.0 · reference · index 0.667",
         "",
-        r"| Task | Category | pass\@1 | Score | Seconds | Overhead | Status |",
+        "| Task | Category | pass@1 | Score | Seconds | Overhead | Status |",
         "| :-- | :-- | --: | --: | --: | --: | :-- |",
         "| mix | operate | 1.000 | 1.000 | 4.2 | 1.5 | passed |",
         "| settle | recover | 0.000 | 0.000 | 4.2 | 1.5 | failed |",
@@ -45,10 +45,18 @@ def test_foreign_text_is_neither_markup_nor_a_link_nor_another_cell() -> None:
     found = markdown(hostile_report())
     outside = found[: found.index("```")]
 
-    assert re.search(r"(?<!\\)[<\[`!@]", outside) is None
+    assert re.search(r"(?<!\\)[<\[`!]", outside) is None
     assert "http://" not in outside
     cells = [line for line in outside.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in cells} == {8}
+
+
+def test_an_address_a_host_and_a_name_become_no_link() -> None:
+    assert escaped("www.a.example, b@c.example") == ("www\\.a\\.example, b@\u2060c\\.example")
+
+
+def test_the_point_of_a_number_stays_and_that_of_a_list_does_not() -> None:
+    assert escaped("1. 0.667") == "1\\. 0.667"
 
 
 def test_a_fence_in_foreign_text_does_not_end_the_block() -> None:
