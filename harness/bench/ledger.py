@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.home import clusters_dir
+from harness.cluster.locks import PROVISION_LOCK
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.identity import ProcessIdentity, identify
 from harness.errors import ConfigError
@@ -21,7 +22,7 @@ from harness.errors import ConfigError
 _RECORD = "attempt.json"
 
 #: Files of a home that say nothing about a cluster or an attempt.
-_KEEPERS = frozenset({".gitignore", "provision.lock"})
+_KEEPERS = frozenset({".gitignore", PROVISION_LOCK})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,13 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from harness.core.waiting import wait_until
+
+#: File of a home that whoever starts or ends its one provisioned cluster holds.
+PROVISION_LOCK = "provision.lock"
 
 
 @contextmanager
@@ -36,3 +39,15 @@ def locked(
         yield
     finally:
         os.close(handle)
+
+
+def provisioning(
+    home: Path, *, timeout_s: float, progress: Callable[[str], None]
+) -> AbstractContextManager[None]:
+    """Hold the right to start or end the provisioned cluster of a home."""
+    return locked(
+        home / PROVISION_LOCK,
+        what="a provisioned cluster",
+        timeout_s=timeout_s,
+        progress=progress,
+    )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.core.child import OUTPUT_LIMIT_BYTES, Child, Finished
+from harness.core.waiting import SYSTEM_CLOCK
 
 __all__ = [
     "OUTPUT_LIMIT_BYTES",
     "Child",
     "Finished",
+    "await_end",
     "run",
     "scrubbed_environment",
     "start_detached",
@@ -102,3 +105,23 @@ def start_detached(argv: Sequence[str], *, env: Mapping[str, str], log_path: Pat
             setsid=True,
             setsigmask=[],
         )
+
+
+def await_end(
+    child: Child, *, timeout_s: float, say_every_s: float, say: Callable[[float], None]
+) -> Finished:
+    """Wait for the end of a command that takes minutes; end the whole tree when its time is up.
+
+    Args:
+        child: What runs.
+        timeout_s: Bound in seconds, looked at after each wait.
+        say_every_s: Seconds of each wait.
+        say: Told after each wait how many seconds it took so far.
+    """
+    began_s = SYSTEM_CLOCK.monotonic_s()
+    while not child.wait(say_every_s):
+        took_s = SYSTEM_CLOCK.monotonic_s() - began_s
+        say(took_s)
+        if took_s > timeout_s:
+            return replace(child.end(), timed_out=True)
+    return child.finished(timed_out=False)

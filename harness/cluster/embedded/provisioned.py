@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from harness.cluster.embedded.supervisor import CLUSTER_FILE, ENDED_FILE, REQUEST_FILE
@@ -20,7 +20,7 @@ from harness.cluster.home import (
     remove,
     state_dir_of,
 )
-from harness.cluster.locks import locked
+from harness.cluster.locks import provisioning
 from harness.cluster.provider import Cluster
 from harness.cluster.services.heard import log_tail
 from harness.cluster.services.processes import KEPT_NAMES
@@ -60,7 +60,7 @@ def provision(
         ClusterError: It did not become ready; nothing is left running.
     """
     home.mkdir(parents=True, exist_ok=True)
-    with _only_one(home, progress):
+    with provisioning(home, timeout_s=2 * _READY_TIMEOUT_S, progress=progress):
         if found := find_provisioned(home):
             return found
         _end(home)  # what a killed one left
@@ -103,7 +103,7 @@ def teardown(home: Path) -> None:
         TeardownError: Something of it is still there.
     """
     if state_dir_of(home, NAME).is_dir():
-        with _only_one(home, lambda _: None):
+        with provisioning(home, timeout_s=2 * _READY_TIMEOUT_S, progress=lambda _: None):
             _end(home)
 
 
@@ -141,12 +141,3 @@ def _end(home: Path) -> None:
         end_processes({"supervisor": ledger.owner}, timeout_s=_END_TIMEOUT_S)
     if state_dir.is_dir():
         remove(state_dir)
-
-
-def _only_one(home: Path, progress: Callable[[str], None]) -> AbstractContextManager[None]:
-    return locked(
-        home / "provision.lock",
-        what="a provisioned cluster",
-        timeout_s=2 * _READY_TIMEOUT_S,
-        progress=progress,
-    )

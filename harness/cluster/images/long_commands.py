@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from harness.core.process import Child, Finished
-from harness.core.waiting import SYSTEM_CLOCK
+from harness.core.process import Child, Finished, await_end
 from harness.errors import PrerequisiteError
 
 Progress = Callable[[str], None]
@@ -59,16 +58,15 @@ def run_long(
         PrerequisiteError: It exited with another code than 0, or took too long; the message has
             the end of its stderr.
     """
-    began_s = SYSTEM_CLOCK.monotonic_s()
     progress(what)
     with Child(argv, env=env) as child:
-        timed_out = False
-        while not timed_out and not child.wait(PROGRESS_EVERY_S):
-            took_s = SYSTEM_CLOCK.monotonic_s() - began_s
-            progress(f"{what}: {took_s:.0f} s")
-            timed_out = took_s > timeout_s
-        ended = child.end() if timed_out else child.finished(timed_out=False)
-    if timed_out:
+        ended = await_end(
+            child,
+            timeout_s=timeout_s,
+            say_every_s=PROGRESS_EVERY_S,
+            say=lambda took_s: progress(f"{what}: {took_s:.0f} s"),
+        )
+    if ended.timed_out:
         msg = f"{what} took longer than {timeout_s:g} s: {_tail(ended)}"
         raise PrerequisiteError(msg, hint="try again with a faster line to the packages")
     if ended.returncode != 0:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from harness.cluster.toolchain import default_cache_dir
 from harness.core.scratch import abandoned_scratch, remove_scratch
 from harness.errors import TeardownError
 
 
 def default_images_dir(environ: Mapping[str, str]) -> Path:
     """Return `$XDG_CACHE_HOME/strandline/images`. Pure but for the home directory."""
-    base = environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "strandline" / "images"
+    return default_cache_dir(environ).with_name("images")
 
 
 def remove_abandoned(images_dir: Path) -> tuple[Path, ...]:

@@ -33,7 +33,7 @@ from harness.cluster.kind.state import (
     provisioned_name,
     state_dirs,
 )
-from harness.cluster.locks import locked
+from harness.cluster.locks import provisioning
 from harness.cluster.provider import Cluster, Node, Progress
 from harness.cluster.toolchain import Toolchain
 from harness.core.waiting import wait_until
@@ -99,7 +99,7 @@ class KindProvider:
             ClusterError: It did not come up; nothing of it is left.
         """
         home.mkdir(parents=True, exist_ok=True)
-        with _only_one(home, progress):
+        with provisioning(home, timeout_s=_PROVISION_TIMEOUT_S, progress=progress):
             if found := self.find(home):
                 return found
             parts = self._parts(toolchain, progress)
@@ -143,7 +143,7 @@ class KindProvider:
         """
         state_dir = state_dir_of(home, provisioned_name(home))
         if state_dir.is_dir():
-            with _only_one(home, lambda _: None):
+            with provisioning(home, timeout_s=_PROVISION_TIMEOUT_S, progress=lambda _: None):
                 end_cluster(state_dir, self._engine(), self._host)
 
     def node(self, cluster: Cluster) -> Node | None:
@@ -210,12 +210,3 @@ class KindProvider:
             images_dir=self._images_dir,
             kept_images=[self._environ.get(NODE_IMAGE_VARIABLE, "")],
         )
-
-
-def _only_one(home: Path, progress: Progress) -> AbstractContextManager[None]:
-    return locked(
-        home / "provision.lock",
-        what="a provisioned cluster",
-        timeout_s=_PROVISION_TIMEOUT_S,
-        progress=progress,
-    )

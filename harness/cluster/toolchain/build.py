@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.cluster.locks import locked
 from harness.cluster.toolchain.binaries import BINARIES, linker_flags, pinned_versions, tools
-from harness.core.process import Child, run, scrubbed_environment
+from harness.core.process import Child, await_end, run, scrubbed_environment
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.errors import PrerequisiteError
 
@@ -130,13 +130,13 @@ def _compile(
     began_s = SYSTEM_CLOCK.monotonic_s()
     progress(f"building {group} from Go modules (once; minutes the first time)")
     with Child(argv, env=go_environment(environ)) as child:
-        timed_out = False
-        while not timed_out and not child.wait(_PROGRESS_EVERY_S):
-            took_s = SYSTEM_CLOCK.monotonic_s() - began_s
-            progress(f"building {group}: {took_s:.0f} s")
-            timed_out = took_s > BUILD_TIMEOUT_S
-        ended = child.end() if timed_out else child.finished(timed_out=False)
-    if timed_out:
+        ended = await_end(
+            child,
+            timeout_s=BUILD_TIMEOUT_S,
+            say_every_s=_PROGRESS_EVERY_S,
+            say=lambda took_s: progress(f"building {group}: {took_s:.0f} s"),
+        )
+    if ended.timed_out:
         msg = f"building {group} took longer than {BUILD_TIMEOUT_S:g} s"
         raise PrerequisiteError(msg, hint="build on a faster machine and set STRANDLINE_BIN_DIR")
     if ended.returncode != 0:
