@@ -7,7 +7,7 @@ platform, and by its sweep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -82,10 +82,14 @@ def read_inventory(state_dir: Path) -> tuple[AppliedManifest, ...] | None:
         ) from error
 
 
-def refuse_standing_platform(client: KubeClient) -> None:
+def refuse_standing_platform(client: KubeClient, *, policies: Collection[str]) -> None:
     """Do nothing on a cluster where nobody's platform stands; call it before the first apply.
 
     Terraform adopts an object of the same name, and would take a stranger's down with ours.
+
+    Args:
+        client: Of the cluster.
+        policies: Names of the admission policies that the platform makes.
 
     Raises:
         ClusterError: Something of a platform is there; it is named.
@@ -94,7 +98,7 @@ def refuse_standing_platform(client: KubeClient) -> None:
         f"{resource.qualified} {item['metadata']['name']}"
         for resource in CLUSTER_SCOPED
         for item in client.list_objects(resource)
-        if is_platform(resource, item)
+        if is_platform(resource, item, policies=policies)
     ]
     if found:
         shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
@@ -102,7 +106,7 @@ def refuse_standing_platform(client: KubeClient) -> None:
         raise ClusterError(msg, hint="take it down from where it was provisioned")
 
 
-def is_platform(resource: Resource, item: Mapping[str, Any]) -> bool:
+def is_platform(resource: Resource, item: Mapping[str, Any], *, policies: Collection[str]) -> bool:
     """Tell whether an object has the label of the platform, or a name that it needs. Pure."""
     metadata = item["metadata"]
     name = metadata["name"]
@@ -113,6 +117,8 @@ def is_platform(resource: Resource, item: Mapping[str, Any]) -> bool:
         return bool(name.endswith(".lab.strandline.dev"))
     if resource in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
         return bool(name.startswith("strandline:"))
+    if resource in (VALIDATING_POLICIES, VALIDATING_POLICY_BINDINGS):
+        return name in policies
     return name in {"strandline-canary", "strandline-system", "strandline-mutate"} | {
         "strandline-validate"
     }

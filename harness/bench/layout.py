@@ -48,6 +48,10 @@ class Layout:
             raise SuiteError(msg, hint=f"suites here: {names}")
         return found
 
+    def admission_policies(self) -> frozenset[str]:
+        """Return the names of the admission policies of the platform: a folder has its name."""
+        return frozenset(path.parent.name for path in self.policies_dir.glob("*/policy.yaml"))
+
     def suites(self) -> tuple[str, ...]:
         """Return the names of the suites that are there, sorted."""
         found = (self.root / "tasks").glob("*/suite.yaml")

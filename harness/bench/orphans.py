@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from harness.bench import ledger
@@ -16,7 +16,7 @@ from harness.cluster.images.places import default_images_dir
 from harness.cluster.provider import Cluster, ClusterProvider
 from harness.core.naming import ATTEMPT_LABEL
 from harness.core.scratch import abandoned_scratch, remove_scratch
-from harness.errors import HarnessError
+from harness.errors import AnotherClusterError, HarnessError, TeardownError
 from harness.kube.client import KubeClient
 from harness.kube.sweep import Leftover, labelled_namespaces
 from harness.terraform.stack import Stack
@@ -33,19 +33,21 @@ class Orphans:
         found: What nobody alive answers for, one line each.
         deleted: Objects removed; 0 on a dry run.
         leftovers: What of ours is still there.
+        elsewhere: Attempts on clusters that could not be looked at.
         strangers: Namespaces that carry our label and stand in no record of ours; none is touched.
     """
 
     found: tuple[str, ...]
     deleted: int = 0
     leftovers: tuple[Leftover, ...] = ()
+    elsewhere: tuple[Leftover, ...] = ()
     strangers: tuple[Leftover, ...] = ()
 
 
 def sweep_orphans(
     tools: Tools,
     *,
-    providers: Mapping[str, ClusterProvider],
+    providers: Sequence[ClusterProvider],
     dry_run: bool,
     older_than_s: float = OLDER_THAN_S,
 ) -> Orphans:
@@ -56,33 +58,41 @@ def sweep_orphans(
 
     Args:
         tools: What this machine gives.
-        providers: Name to provider whose clusters are looked at.
+        providers: Those whose clusters are looked at; one that fails does not stop the others.
         dry_run: Only look.
         older_than_s: Age in seconds from which a cluster of ours that no record of this home names
             counts as abandoned.
     """
-    entries = [entry for entry in ledger.entries(tools.home) if entry.provider in providers]
+    names = {provider.name for provider in providers}
+    entries = [entry for entry in ledger.entries(tools.home) if entry.provider in names]
     abandoned = [entry for entry in entries if entry.abandoned]
     found = [f"attempt {entry.attempt_id} of run {entry.run_id}" for entry in abandoned]
-    for provider in providers.values():
-        found += provider.abandoned(tools.home, older_than_s=older_than_s)
+    trouble: list[Leftover] = []
+    for provider in providers:
+        with _noting(trouble):
+            found += provider.abandoned(tools.home, older_than_s=older_than_s)
     scratch = (*abandoned_scratch(), *abandoned_scratch(default_images_dir(os.environ)))
     found += [f"folder {folder}" for folder in scratch]
     if dry_run:
-        return Orphans(found=tuple(found))
-    for provider in providers.values():
-        provider.reap(tools.home, older_than_s=older_than_s)
+        return Orphans(found=tuple(found), leftovers=tuple(trouble))
+    trouble.clear()  # what kept it from being found keeps it from being taken down
+    for provider in providers:
+        with _noting(trouble):
+            provider.reap(tools.home, older_than_s=older_than_s)
     for folder in scratch:
         remove_scratch(folder)
     swept = [
-        _sweep_worlds(tools, provider, [entry for entry in entries if entry.provider == name])
-        for name, provider in providers.items()
+        _sweep_worlds(
+            tools, provider, [entry for entry in entries if entry.provider == provider.name]
+        )
+        for provider in providers
     ]
     ledger.remove_empty(tools.home)
     return Orphans(
         found=tuple(found),
         deleted=sum(one.deleted for one in swept),
-        leftovers=tuple(left for one in swept for left in one.leftovers),
+        leftovers=(*trouble, *(left for one in swept for left in one.leftovers)),
+        elsewhere=tuple(left for one in swept for left in one.elsewhere),
         strangers=tuple(left for one in swept for left in one.strangers),
     )
 
@@ -93,24 +103,32 @@ def _sweep_worlds(
     """Sweep the worlds that nobody alive answers for from the provisioned cluster."""
     cluster = provider.find(tools.home)
     here: list[ledger.AttemptEntry] = []
+    elsewhere: list[Leftover] = []
     leftovers: list[Leftover] = []
     for entry in entries:
         if not entry.abandoned:
             continue
-        if not state_dir_of(tools.home, entry.cluster).is_dir():
-            entry.remove()  # its cluster is gone, and everything on it
-        elif cluster is not None and entry.cluster == cluster.name:
+        if cluster is not None and entry.cluster == cluster.name:
             here.append(entry)
+        elif not provider.keeps_cluster and not state_dir_of(tools.home, entry.cluster).is_dir():
+            entry.remove()  # its cluster is gone, and everything on it
         else:
             blocker = f"its cluster {entry.cluster} was not named, or does not answer"
-            leftovers.append(Leftover(object=f"attempt {entry.attempt_id}", blocker=blocker))
+            elsewhere.append(Leftover(object=f"attempt {entry.attempt_id}", blocker=blocker))
     if cluster is None:
-        return Orphans(found=(), leftovers=tuple(leftovers))
+        return Orphans(found=(), elsewhere=tuple(elsewhere))
     deleted = 0
     with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         session = _session(tools, cluster, client)
         for entry in here:
-            swept = sweep_world(session, entry, _stack_of(session, entry))
+            try:
+                swept = sweep_world(session, entry, _stack_of(session, entry))
+            except AnotherClusterError:
+                raise  # of no entry more than of another
+            except HarnessError as error:
+                blocker = error.message
+                leftovers.append(Leftover(object=f"attempt {entry.attempt_id}", blocker=blocker))
+                continue
             deleted += swept.deleted
             leftovers += swept.leftovers
             if not swept.leftovers:
@@ -124,7 +142,23 @@ def _sweep_worlds(
             for item in labelled_namespaces(client, ATTEMPT_LABEL)
             if item["metadata"]["name"] not in known
         )
-    return Orphans(found=(), deleted=deleted, leftovers=tuple(leftovers), strangers=strangers)
+    return Orphans(
+        found=(),
+        deleted=deleted,
+        leftovers=tuple(leftovers),
+        elsewhere=tuple(elsewhere),
+        strangers=strangers,
+    )
+
+
+@contextmanager
+def _noting(trouble: list[Leftover]) -> Iterator[None]:
+    """Note what a provider could not take down, so that the next one has its turn."""
+    try:
+        yield
+    except TeardownError as error:
+        blocker = error.hint or "it could not be taken down"
+        trouble += (Leftover(object=line, blocker=blocker) for line in error.leftovers)
 
 
 def _session(tools: Tools, cluster: Cluster, client: KubeClient) -> Session:

@@ -17,8 +17,7 @@ from harness.bench.inventory import apply_recorded, refuse_standing_platform
 from harness.bench.layout import Layout
 from harness.bench.proof import keep_identity
 from harness.bench.session import Session, create_stack
-from harness.cluster.provider import Cluster
-from harness.cluster.providers import PROVIDERS
+from harness.cluster.provider import Cluster, ClusterProvider
 from harness.cluster.services.webhook import webhook_values
 from harness.cluster.toolchain import Toolchain, default_cache_dir
 from harness.core.files import read_json, sha256_hex, write_json
@@ -108,7 +107,7 @@ def open_session(
     tools: Tools,
     specs: Sequence[LoadedSpec],
     *,
-    provider: str,
+    provider: ClusterProvider,
     run_id: str,
     seconds: dict[str, float],
     clock: Clock = SYSTEM_CLOCK,
@@ -118,12 +117,11 @@ def open_session(
     Args:
         tools: What this machine gives.
         specs: Safety specs; all that are due at `ready` are proved first.
-        provider: Name of the cluster provider.
+        provider: Who gives the cluster.
         run_id: The run that asks.
         seconds: Gets `cluster`, `platform` and `gate`.
         clock: Source of time.
     """
-    chosen = PROVIDERS[provider]()
     engine = engine_with_provider(tools)
     kubectl = tools.toolchain.ensure(["kubectl"])["kubectl"]
     started_s = clock.monotonic_s()
@@ -135,12 +133,12 @@ def open_session(
 
     @contextmanager
     def live() -> Iterator[Cluster]:
-        found = chosen.find(tools.home)
+        found = provider.find(tools.home)
         if found is not None:
             tools.say(f"using the provisioned cluster at {found.server}")
             yield found
             return
-        ephemeral = chosen.ephemeral(tools.home, toolchain=tools.toolchain, progress=tools.say)
+        ephemeral = provider.ephemeral(tools.home, toolchain=tools.toolchain, progress=tools.say)
         try:
             cluster = ephemeral.__enter__()
             try:
@@ -167,7 +165,7 @@ def open_session(
                 engine=engine,
                 kubectl=kubectl,
                 cluster=cluster,
-                node=chosen.node(cluster),
+                node=provider.node(cluster),
                 client=client,
                 kinds=client.discover(),
                 specs=specs,
@@ -188,7 +186,7 @@ def apply_platform(tools: Tools, engine: Engine, cluster: Cluster) -> None:
         raise ClusterError(msg, hint="take the cluster down and provision it again")
     with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         keep_identity(client, cluster)
-        refuse_standing_platform(client)
+        refuse_standing_platform(client, policies=tools.layout.admission_policies())
         values = webhook_values(cluster, harness_user=client.user())
     stack = create_stack(
         layout=tools.layout,

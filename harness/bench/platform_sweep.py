@@ -2,36 +2,23 @@
 
 Admission goes first, then namespaces with what they hold, then the rest; works without the state,
 the webhook and the controller. What is deleted carries our label *and* stands in the inventory by
-UID. Called by the teardown of an existing cluster.
+UID. `teardown` calls it.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.bench import ledger
-from harness.bench.inventory import (
-    ADMISSION,
-    CLUSTER_SCOPED,
-    read_inventory,
-    resource_of,
-)
-from harness.bench.orphans import sweep_orphans
-from harness.bench.platform import Tools, engine_with_provider
-from harness.bench.proof import prove_cluster
-from harness.bench.session import open_stack
+from harness.bench.inventory import ADMISSION, CLUSTER_SCOPED, read_inventory, resource_of
 from harness.cluster.existing.provider import INVENTORY_FILE
-from harness.cluster.provider import Cluster
-from harness.cluster.providers import PROVIDERS
 from harness.core.naming import PLATFORM_LABEL
 from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
-from harness.errors import HarnessError, KubeError, TeardownError, WaitTimeoutError
-from harness.kube.client import KubeClient
+from harness.errors import HarnessError, KubeError, WaitTimeoutError
 from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, LAB_GROUP, NAMESPACES, Resource
 from harness.kube.sweep import Leftover, list_settled, sweep_namespace
@@ -43,7 +30,9 @@ _GONE_TIMEOUT_S = 30.0
 
 #: Files of a state folder that answer for the platform.
 _RECORDS = (INVENTORY_FILE, "platform.json")
-_WORKING_COPY = "platform"
+
+#: Folder of the platform stack's working copy in a state folder.
+WORKING_COPY = "platform"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +67,7 @@ def sweep_platform(
     client.prove_again()
     inventory = read_inventory(state_dir)
     kinds = client.discover()
-    listed = inventory or ()
+    listed = _of_state(stack) if inventory is None else inventory
     ours = _Ours(client, kinds, listed)
     before = ours.standing()
     trouble: list[Leftover] = []
@@ -110,48 +99,13 @@ def sweep_platform(
     )
 
 
-def end_cluster(tools: Tools, provider: str) -> None:
-    """End the provisioned cluster; one that is somebody's own is only left as it was. Idempotent.
-
-    Raises:
-        TeardownError: Something of ours is left; each is named with what keeps it.
-    """
-    chosen = PROVIDERS[provider]()
-    providers = {provider: chosen}
-    if chosen.keeps_cluster and (cluster := chosen.find(tools.home)):
-        left = sweep_orphans(tools, providers=providers, dry_run=False).leftovers
-        if left:
-            hint = "remove what keeps them, then take the platform down again"
-            raise TeardownError(tuple(str(one) for one in left), hint=hint)
-        take_platform_down(tools, cluster)
-    chosen.teardown(tools.home)
-    sweep_orphans(tools, providers=providers, dry_run=False)
-    ledger.remove_empty(tools.home)
-
-
-def take_platform_down(tools: Tools, cluster: Cluster) -> PlatformSwept:
-    """Prove which cluster this is and sweep the platform from it. Idempotent.
-
-    Raises:
-        AnotherClusterError: It is not the one that was provisioned; nothing was touched.
-        TeardownError: Something of ours is left; each is named with what keeps it.
-    """
-    work_dir = cluster.state_dir / _WORKING_COPY
-    stack = None
-    if work_dir.is_dir():
-        with suppress(HarnessError):  # copied half-way; the inventory does without
-            stack = open_stack(
-                engine=engine_with_provider(tools), cluster=cluster, work_dir=work_dir
-            )
-    with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
-        proven = prove_cluster(client, cluster)
-        swept = sweep_platform(proven, state_dir=cluster.state_dir, stack=stack)
-    for name in swept.strangers:
-        tools.say(f"{name} carries our label, and no record of ours names it: not touched")
-    if swept.leftovers:
-        hint = "remove what keeps them, then take the cluster down again"
-        raise TeardownError(tuple(str(left) for left in swept.leftovers), hint=hint)
-    return swept
+def _of_state(stack: Stack | None) -> tuple[AppliedManifest, ...]:
+    """Return what the state answers for, when a kill came between the apply and its record."""
+    if stack is None:
+        return ()
+    with suppress(HarnessError):  # the labels tell what there is, and it is named
+        return stack.manifests()
+    return ()
 
 
 class _Ours:
@@ -287,4 +241,4 @@ def _unrecorded(name: str) -> Leftover:
 def _forget(state_dir: Path) -> None:
     for name in _RECORDS:
         (state_dir / name).unlink(missing_ok=True)
-    shutil.rmtree(state_dir / _WORKING_COPY, ignore_errors=True)
+    shutil.rmtree(state_dir / WORKING_COPY, ignore_errors=True)

@@ -18,6 +18,7 @@ from harness.bench.platform import Tools, open_session
 from harness.bench.rundir import RunDir, RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.session import Session
+from harness.cluster.provider import ClusterProvider
 from harness.core.files import read_json, write_json
 from harness.core.naming import new_run_id
 from harness.core.waiting import SYSTEM_CLOCK, Clock
@@ -48,7 +49,7 @@ class RunOptions:
         only: Task ids; empty means the whole suite.
         repeats: Attempts a task.
         seed: Decides every drawn name.
-        provider: Name of a cluster provider.
+        provider: Who gives the cluster.
         act_seconds: Bound that replaces longer ones of the tasks.
         runs_dir: Where the run's folder goes.
     """
@@ -56,7 +57,7 @@ class RunOptions:
     only: tuple[str, ...] = ()
     repeats: int = 1
     seed: int
-    provider: str = "embedded"
+    provider: ClusterProvider
     act_seconds: float | None = None
     runs_dir: Path
 

@@ -164,9 +164,8 @@ class World:
             values=resolved.values,
             log_path=self._logs_dir / "terraform.log",
         )
-        # Sensitive values, such as the tokens of services in pods, are left out of the bundle.
-        shown = dict(resolved.visible)
-        write_json(self._files_dir / "vars.tfvars.json", shown, mode=PRIVATE_MODE)
+        # What is sensitive is made for this attempt, and of no use after it; a bundle is shown.
+        write_json(self._files_dir / "vars.tfvars.json", dict(resolved.visible), mode=PRIVATE_MODE)
         self._stack.init()
         self._stack.apply(self._stack.plan())
 

@@ -21,7 +21,7 @@ from harness.errors import ClusterError
 
 if TYPE_CHECKING:
     from harness.bench.platform import Tools
-    from harness.cluster.provider import Cluster
+    from harness.cluster.provider import Cluster, ClusterProvider
 
 
 @click.command()
@@ -29,17 +29,15 @@ if TYPE_CHECKING:
 @root_option
 @quiet_option
 @json_option
-def provision(*, provider: str, root: Path | None, quiet: bool, as_json: bool) -> None:
+def provision(*, provider: ClusterProvider, root: Path | None, quiet: bool, as_json: bool) -> None:
     """Start a cluster that stays, apply the platform, and prove its guard rails."""
     from harness.bench.platform import apply_platform, engine_with_provider, prove
-    from harness.cluster.providers import PROVIDERS
     from harness.kube.client import KubeClient
 
     tools = tools_for(root, quiet=quiet)
     specs = tools.specs()
     engine = engine_with_provider(tools)
-    chosen = PROVIDERS[provider]()
-    cluster = chosen.provision(tools.home, toolchain=tools.toolchain, progress=tools.say)
+    cluster = provider.provision(tools.home, toolchain=tools.toolchain, progress=tools.say)
     apply_platform(tools, engine, cluster)
     with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         gate = prove(client, cluster, specs)
@@ -63,7 +61,9 @@ def provision(*, provider: str, root: Path | None, quiet: bool, as_json: bool) -
 @root_option
 @click.option("--timeout-seconds", type=float, default=60.0, show_default=True)
 @json_option
-def ready(*, provider: str, root: Path | None, timeout_seconds: float, as_json: bool) -> None:
+def ready(
+    *, provider: ClusterProvider, root: Path | None, timeout_seconds: float, as_json: bool
+) -> None:
     """Wait until every guard rail of the provisioned cluster holds, three times in a row."""
     from harness.bench.platform import prove
     from harness.kube.client import KubeClient
@@ -83,7 +83,7 @@ def ready(*, provider: str, root: Path | None, timeout_seconds: float, as_json: 
 @provider_option
 @root_option
 @json_option
-def verify(*, provider: str, root: Path | None, as_json: bool) -> int:
+def verify(*, provider: ClusterProvider, root: Path | None, as_json: bool) -> int:
     """Run the safety specs on the provisioned cluster once."""
     from harness.bench import platform
     from harness.kube.client import KubeClient
@@ -108,18 +108,16 @@ def verify(*, provider: str, root: Path | None, as_json: bool) -> int:
 @click.command()
 @provider_option
 @root_option
-def teardown(*, provider: str, root: Path | None) -> None:
+def teardown(*, provider: ClusterProvider, root: Path | None) -> None:
     """End the provisioned cluster; somebody's own only loses what we made on it. Idempotent."""
-    from harness.bench.platform_sweep import end_cluster
+    from harness.bench.teardown import end_cluster
 
-    end_cluster(tools_for(root), provider)
-    click.echo("nothing of ours is left")
+    for line in end_cluster(tools_for(root), provider):
+        click.echo(line)
 
 
-def _provisioned(tools: Tools, provider: str) -> Cluster:
-    from harness.cluster.providers import PROVIDERS
-
-    cluster = PROVIDERS[provider]().find(tools.home)
+def _provisioned(tools: Tools, provider: ClusterProvider) -> Cluster:
+    cluster = provider.find(tools.home)
     if cluster is None:
         msg = f"no provisioned cluster below {tools.home}"
         raise ClusterError(msg, hint="run `strandline provision` first")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
     from harness.bench.platform import Tools
+    from harness.cluster.provider import ClusterProvider
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -28,66 +30,70 @@ only_option = click.option(
 )
 CLUSTER_NAMES = ("embedded", "kind", "existing")
 
-
-def _into_environment(variable: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Return a callback that hands an option on as the variable that stands for it."""
-
-    def set_variable(_context: click.Context, _parameter: click.Parameter, value: Any) -> None:
-        if value is not None:
-            os.environ[variable] = str(value)
-
-    return set_variable
+_SOMEBODYS = (
+    click.option(
+        "--image",
+        metavar="REFERENCE",
+        help="Image of the laboratory's services, of `--cluster existing`. "
+        "Default: STRANDLINE_LAB_IMAGE.",
+    ),
+    click.option(
+        "--kubeconfig",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True, resolve_path=True),
+        help="File with the context, of `--cluster existing`. Default: KUBECONFIG.",
+    ),
+    click.option(
+        "--context",
+        metavar="NAME",
+        help="Context of `--cluster existing`; it must be allowed, too. "
+        "Default: STRANDLINE_CONTEXT.",
+    ),
+)
 
 
 def cluster_options(*, default: str | None) -> Callable[[CommandT], CommandT]:
     """Return what adds `--cluster`, and the options that name somebody's own cluster.
 
-    Those are environment variables, too, which providers read: a table of constructors has no place
-    for what one of them alone needs.
+    The command gets `provider`, a `ClusterProvider`, or None where no kind of cluster is named.
 
     Args:
         default: Kind of cluster where none is named; None means all kinds but somebody's own.
     """
-    options = (
-        click.option(
-            "--image",
-            metavar="REFERENCE",
-            expose_value=False,
-            callback=_into_environment("STRANDLINE_LAB_IMAGE"),
-            help="Image of the laboratory's services, of `--cluster existing`.",
-        ),
-        click.option(
-            "--kubeconfig",
-            type=click.Path(dir_okay=False, exists=True, resolve_path=True),
-            expose_value=False,
-            callback=_into_environment("KUBECONFIG"),
-            help="File with the context, of `--cluster existing`. Default: KUBECONFIG.",
-        ),
-        click.option(
-            "--context",
-            metavar="NAME",
-            expose_value=False,
-            callback=_into_environment("STRANDLINE_CONTEXT"),
-            help="Context of `--cluster existing`; it must be allowed, too.",
-        ),
-        click.option(
-            "--cluster",
-            "provider",
-            type=click.Choice(CLUSTER_NAMES),
-            default=default,
-            show_default=True,
-            help="Who gives the cluster."
-            if default
-            else "Only what was on this kind of cluster. Default: all kinds but somebody's own.",
-        ),
+    cluster = click.option(
+        "--cluster",
+        "provider",
+        type=click.Choice(CLUSTER_NAMES),
+        default=default,
+        show_default=True,
+        help="Who gives the cluster."
+        if default
+        else "Only what was on this kind of cluster. Default: all kinds but somebody's own.",
     )
 
     def add(command: CommandT) -> CommandT:
-        for option in options:
-            command = option(command)
-        return command
+        @functools.wraps(command)
+        def with_provider(*, provider: str | None, **given: Any) -> Any:
+            named = {name: given.pop(name) for name in ("context", "kubeconfig", "image")}
+            return command(provider=_provider(provider, named), **given)
+
+        adorned: Any = with_provider
+        for option in (*_SOMEBODYS, cluster):
+            adorned = option(adorned)
+        return cast("CommandT", adorned)
 
     return add
+
+
+def _provider(name: str | None, named: Mapping[str, Any]) -> ClusterProvider | None:
+    given = [f"--{option}" for option, value in named.items() if value is not None]
+    if given and name != "existing":
+        msg = f"{', '.join(given)}: for --cluster existing alone"
+        raise click.UsageError(msg)
+    if name is None:
+        return None
+    from harness.cluster.providers import PROVIDERS, Named
+
+    return PROVIDERS[name](Named(**named))
 
 
 provider_option = cluster_options(default="embedded")

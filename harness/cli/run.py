@@ -23,6 +23,7 @@ from harness.cli.options import (
 if TYPE_CHECKING:
     from harness.agents.agent import Agent
     from harness.bench.loader import LoadedSuite
+    from harness.cluster.provider import ClusterProvider
     from harness.model.results import RunReport
 
 EXIT_FAILED = 1
@@ -71,7 +72,7 @@ def run(
     only: tuple[str, ...],
     repeats: int,
     seed: int | None,
-    provider: str,
+    provider: ClusterProvider,
     act_seconds: float | None,
     fail_under: float | None,
     root: Path | None,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import cluster_options, json_option, print_json, root_option, tools_for
 from harness.cli.run import EXIT_LEFTOVERS
+
+if TYPE_CHECKING:
+    from harness.cluster.provider import ClusterProvider
 
 
 @click.command()
@@ -24,7 +28,7 @@ from harness.cli.run import EXIT_LEFTOVERS
 @json_option
 def sweep(
     *,
-    provider: str | None,
+    provider: ClusterProvider | None,
     dry_run: bool,
     older_than_hours: float,
     root: Path | None,
@@ -32,18 +36,18 @@ def sweep(
 ) -> int:
     """Take down what a killed run left behind, and nothing else."""
     from harness.bench.orphans import sweep_orphans
-    from harness.cluster.providers import PROVIDERS
+    from harness.cluster.providers import PROVIDERS, Named
     from harness.core.interrupts import shielded
 
     tools = tools_for(root)
-    providers = {name: make() for name, make in PROVIDERS.items() if provider in {name, None}}
-    if provider is None:  # somebody's own cluster is only looked at when it is named
-        providers = {name: one for name, one in providers.items() if not one.keeps_cluster}
+    every = (make(Named()) for make in PROVIDERS.values())
+    # Somebody's own cluster is only looked at when it is named.
+    providers = [provider] if provider else [one for one in every if not one.keeps_cluster]
     with shielded(tools.say):
         orphans = sweep_orphans(
             tools, providers=providers, dry_run=dry_run, older_than_s=older_than_hours * 3600
         )
-    left_behind = (*orphans.leftovers, *orphans.strangers)
+    left_behind = (*orphans.leftovers, *orphans.elsewhere, *orphans.strangers)
     if as_json:
         print_json(
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from harness.cli.options import (
     tools_for,
 )
 from harness.cli.run import exit_code, show
+
+if TYPE_CHECKING:
+    from harness.cluster.provider import ClusterProvider
 
 
 @click.command(name="try")
@@ -31,7 +35,7 @@ def try_by_hand(
     task: str,
     suite: str,
     seed: int | None,
-    provider: str,
+    provider: ClusterProvider,
     root: Path | None,
     runs_dir: Path,
 ) -> int:

@@ -22,6 +22,7 @@ from harness.cli.run import EXIT_FAILED, EXIT_LEFTOVERS
 
 if TYPE_CHECKING:
     from harness.bench.validate import Validated
+    from harness.cluster.provider import ClusterProvider
 
 
 @click.command()
@@ -40,7 +41,7 @@ def validate(
     controls: tuple[str, ...],
     only: tuple[str, ...],
     seed: int | None,
-    provider: str,
+    provider: ClusterProvider,
     root: Path | None,
     runs_dir: Path,
     quiet: bool,

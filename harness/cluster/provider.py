@@ -131,9 +131,11 @@ class ClusterProvider(Protocol):
     """Something that can give a cluster, for one command or until told otherwise.
 
     Attributes:
+        name: Its name on the command line and in every record.
         keeps_cluster: Whether the end of a cluster is none of its business: it is somebody's own.
     """
 
+    name: str
     keeps_cluster: bool
 
     def ephemeral(

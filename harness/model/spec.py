@@ -15,7 +15,7 @@ Verb = Literal["get", "list", "create", "update", "patch", "delete", "deletecoll
 Where = Literal["canary", "attempt"]
 Refuser = Literal["rbac", "schema", "pod_security", "policy", "webhook"]
 
-#: The cluster's administrator : not a role, but somebody whom rules may bind too.
+#: The cluster's administrator: not a role, but somebody whom rules may bind too.
 ADMIN = "admin"
 
 

@@ -1,6 +1,6 @@
 """The embedded provider: binaries from the toolchain, then an ephemeral or a provisioned cluster.
 
-Called through `harness.cluster.providers.PROVIDERS`.
+Called through `harness.cluster.providers`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from harness.cluster.toolchain import Toolchain
 class EmbeddedProvider:
     """A control plane as child processes on this machine."""
 
+    name = "embedded"
     keeps_cluster = False
 
     def __init__(self, *, webhook_argv: Sequence[str] | None = None) -> None:

@@ -1,7 +1,7 @@
 """The provider of a cluster that somebody else made: named, allowed, proved, never deleted.
 
 A context is used only when a person names it and has allowed it; what answers must be the cluster
-that was provisioned. Called through `harness.cluster.providers.PROVIDERS`.
+that was provisioned. Called through `harness.cluster.providers`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _FILE = "cluster.json"
 class ExistingProvider:
     """One context of a person's kubeconfig."""
 
+    name = "existing"
     keeps_cluster = True
 
     def __init__(
@@ -61,7 +62,7 @@ class ExistingProvider:
         Args:
             context: Name of the context; None takes `$STRANDLINE_CONTEXT`.
             kubeconfig: Its file; None takes what `KUBECONFIG` names.
-            image: Reference of the laboratory's image, which the cluster can pull or has loaded;
+            image: Reference of the laboratory's image, which is on the nodes and is never pulled;
                 None takes `$STRANDLINE_LAB_IMAGE`.
             kubectl: The binary; None looks on PATH, and provision takes the toolchain's.
             environ: Environment.
@@ -87,8 +88,8 @@ class ExistingProvider:
         if self._image is None:
             msg = "no image of the laboratory's services is named, and the cluster must run one"
             hint = (
-                "build one with `strandline image lab`, push or load it, and name it with --image"
-                f" or {IMAGE_VARIABLE}"
+                "build one with `strandline image lab`, load it on the nodes, and name it with"
+                f" --image or {IMAGE_VARIABLE}"
             )
             raise ConfigError(msg, hint=hint)
         state_dir = self._state_dir(home)
@@ -99,7 +100,7 @@ class ExistingProvider:
         nodes = self._ask(kubeconfig, "get", "nodes")["items"]
         progress(f"context {context.name} at {context.server}, Kubernetes {version}")
         cluster = Cluster(
-            provider="existing",
+            provider=self.name,
             name=state_dir.name,
             kubeconfig=kubeconfig,
             server=context.server,

@@ -2,7 +2,7 @@
 
 The container is the engine's, not a child of the harness: what a killed harness leaves is found by
 its folder, and by its name where the folder is gone. Called through
-`harness.cluster.providers.PROVIDERS`.
+`harness.cluster.providers`.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def _lab_image(images_dir: Path, progress: Progress, engine: Engine) -> Archived
 class KindProvider:
     """Clusters made by kind with Docker or podman."""
 
+    name = "kind"
     keeps_cluster = False
 
     def __init__(

@@ -179,7 +179,7 @@ def test_a_platform_is_swept_from_somebodys_cluster_which_is_left_as_it_was(
                 timeout_s=20,
             )
             before = settled or {}
-            refuse_standing_platform(client)
+            refuse_standing_platform(client, policies=())
             stack = _platform(toolchain, cluster)
             apply_recorded(stack, cluster.state_dir)
             claimed = client.create(CONFIG_MAPS, _labelled("ours-they-say"), namespace=THEIRS)
@@ -201,7 +201,7 @@ def test_a_platform_is_swept_from_somebodys_cluster_which_is_left_as_it_was(
             )
 
             with pytest.raises(ClusterError, match="a platform that is not ours stands"):
-                refuse_standing_platform(client)
+                refuse_standing_platform(client, policies=())
             with pytest.raises(TeardownError, match="it was not swept"):
                 person.provider().teardown(person.home)
             held = _sweep(client, cluster, stack)
@@ -260,6 +260,28 @@ def test_what_a_stranger_made_again_under_our_name_is_not_deleted_by_name(
             crds = client.list_objects(CUSTOM_RESOURCE_DEFINITIONS, selector=PLATFORM_LABEL)
             assert crds == []
             assert read_inventory(cluster.state_dir) is None
+
+
+def test_a_platform_whose_record_was_never_written_is_known_by_its_state(
+    person: Person, binaries: dict[str, Path], tmp_path: Path, toolchain: Toolchain
+) -> None:
+    role = "strandline:grader"
+    with a_cluster(binaries, tmp_path / "other", free_ports(4)) as theirs:
+        person.owns(theirs)
+        person.allows(theirs.server)
+        cluster = person.provision()
+        with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
+            stack = _platform(toolchain, cluster)
+            stack.apply(stack.plan())  # and the harness was killed here
+            client.delete(CLUSTER_ROLES, role)
+            made = client.create(CLUSTER_ROLES, {"metadata": {"name": role}, "rules": []})
+
+            swept = _sweep(client, cluster, stack)
+
+            assert swept.leftovers == ()
+            assert client.get(CLUSTER_ROLES, role)["metadata"]["uid"] == made["metadata"]["uid"]
+            assert client.list_objects(CUSTOM_RESOURCE_DEFINITIONS, selector=PLATFORM_LABEL) == []
+            assert client.list_objects(MUTATING_WEBHOOKS, selector=PLATFORM_LABEL) == []
 
 
 def test_another_cluster_at_the_same_address_is_refused_and_nothing_is_touched(

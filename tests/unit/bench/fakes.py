@@ -1,14 +1,19 @@
-"""A suite on disk, and a strict stand-in for Terraform's answers about variables."""
+"""A suite on disk, strict stand-ins for Terraform's answers and for a provider of clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harness.bench.layout import Layout
 from harness.bench.loader import LoadedSuite, load_suite
-from harness.errors import VariableError
+from harness.bench.platform import Tools
+from harness.cluster.provider import Cluster, Node, Progress
+from harness.cluster.toolchain import Toolchain
+from harness.errors import TeardownError, VariableError
+from harness.terraform.engine import Engine
 from harness.terraform.variables import ResolvedVariables, Variable
 
 SUITE = """\
@@ -137,3 +142,84 @@ class SuiteFolder:
     def load(self) -> LoadedSuite:
         """Load it with the stand-in."""
         return load_suite(Layout(root=self.root), "small", resolve=self.terraform)
+
+
+def tools_of(home: Path) -> Tools:
+    """Return tools with a home; neither toolchain nor engine may be asked for anything."""
+    return Tools(
+        layout=Layout(root=home),
+        home=home,
+        toolchain=cast("Toolchain", object()),
+        engine=cast("Engine", object()),
+        say=lambda _: None,
+    )
+
+
+def cluster_of(home: Path, name: str) -> Cluster:
+    """Return a cluster that nobody may connect to."""
+    return Cluster(
+        provider="existing",
+        name=name,
+        kubeconfig=home / "no-kubeconfig",
+        server="https://api.test",
+        ca_pem=b"",
+        capabilities=frozenset(),
+        versions={},
+        audit_log_path=None,
+        state_dir=home / "clusters" / name,
+    )
+
+
+class FakeProvider:
+    """A provider that starts nothing, and counts what it is told to end."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        keeps: bool = False,
+        cluster: Cluster | None = None,
+        left: Sequence[str] = (),
+        error: TeardownError | None = None,
+    ) -> None:
+        self.name, self.keeps_cluster = name, keeps
+        self.reaped, self.ended = 0, 0
+        self._cluster, self._left, self._error = cluster, tuple(left), error
+
+    def ephemeral(
+        self, home: Path, *, toolchain: Toolchain, progress: Progress
+    ) -> AbstractContextManager[Cluster]:
+        """Refuse."""
+        raise AssertionError(home, toolchain, progress)
+
+    def provision(self, home: Path, *, toolchain: Toolchain, progress: Progress) -> Cluster:
+        """Refuse."""
+        raise AssertionError(home, toolchain, progress)
+
+    def find(self, home: Path) -> Cluster | None:
+        """Return the cluster that it was given."""
+        del home
+        return self._cluster
+
+    def teardown(self, home: Path) -> None:
+        """Count."""
+        del home
+        self.ended += 1
+
+    def node(self, cluster: Cluster) -> Node | None:
+        """Refuse."""
+        raise AssertionError(cluster)
+
+    def abandoned(self, home: Path, *, older_than_s: float) -> tuple[str, ...]:
+        """Return what it was given, or fail."""
+        del home, older_than_s
+        if self._error:
+            raise self._error
+        return self._left
+
+    def reap(self, home: Path, *, older_than_s: float) -> None:
+        """Count, or fail."""
+        del home, older_than_s
+        if self._error:
+            raise self._error
+        self.reaped += 1

@@ -79,7 +79,7 @@ def test_an_agent_knows_a_server_elsewhere_by_its_name(server: str, name: str | 
 def test_a_platform_is_known_by_its_label_or_its_names(
     resource: Resource, name: str, labels: dict[str, str] | None
 ) -> None:
-    assert is_platform(resource, {"metadata": {"name": name, "labels": labels}})
+    assert is_platform(resource, {"metadata": {"name": name, "labels": labels}}, policies=())
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,12 @@ def test_a_platform_is_known_by_its_label_or_its_names(
     ],
 )
 def test_what_only_looks_like_a_platform_is_none(resource: Resource, name: str) -> None:
-    assert not is_platform(resource, {"metadata": {"name": name, "labels": {}}})
+    assert not is_platform(resource, {"metadata": {"name": name, "labels": {}}}, policies=())
 
 
 def test_a_namespace_that_only_carries_our_label_is_nobodys_platform() -> None:
     labels = {"strandline.dev/platform": "true"}
 
-    assert not is_platform(NAMESPACES, {"metadata": {"name": "anything", "labels": labels}})
+    assert not is_platform(
+        NAMESPACES, {"metadata": {"name": "anything", "labels": labels}}, policies=()
+    )

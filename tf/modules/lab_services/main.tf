@@ -107,8 +107,10 @@ resource "kubectl_manifest" "deployment" {
     metadata   = { name = each.key, namespace = var.namespace, labels = local.labels[each.key] }
     spec = {
       replicas = 1
-      strategy = { type = "Recreate" }
-      selector = { matchLabels = { "app.kubernetes.io/name" = each.key } }
+      # Nothing is pulled; the default of 600 s would hide for as long that a pod cannot start.
+      progressDeadlineSeconds = 60
+      strategy                = { type = "Recreate" }
+      selector                = { matchLabels = { "app.kubernetes.io/name" = each.key } }
       template = {
         metadata = { labels = local.labels[each.key] }
         spec = {

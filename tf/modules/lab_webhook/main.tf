@@ -81,7 +81,9 @@ resource "kubectl_manifest" "deployment" {
     metadata   = { name = local.name, namespace = var.namespace, labels = local.labels }
     spec = {
       replicas = 1
-      selector = { matchLabels = { "app.kubernetes.io/name" = local.name } }
+      # Nothing is pulled; the default of 600 s would hide for as long that a pod cannot start.
+      progressDeadlineSeconds = 60
+      selector                = { matchLabels = { "app.kubernetes.io/name" = local.name } }
       template = {
         metadata = { labels = local.labels }
         spec = {
