@@ -46,6 +46,10 @@ ready: $(READY) ## Wait until the cluster's guard rails hold
 verify: $(READY) ## Run the safety specs on the live cluster
 	@$(STRANDLINE) verify --cluster $(CLUSTER)
 
+.PHONY: policies
+policies: toolchain ## Run the safety specs as pytest items on a cluster of their own
+	@$(BIN)/pytest policies --strandline-cluster $(CLUSTER) -q
+
 .PHONY: teardown
 teardown: $(READY) ## End the cluster and all on it
 	@$(STRANDLINE) teardown --cluster $(CLUSTER)
@@ -104,8 +108,8 @@ test-kind: toolchain ## Tests of the suite on a real kind cluster; needs Docker 
 	@$(BIN)/pytest tests/kind -p no:randomly -q
 
 .PHONY: bench
-bench: toolchain ## Seconds by phase, on the embedded cluster and on kind side by side
-	@$(BIN)/python -m benchmarks.phases
+bench: toolchain ## Measure everything beside its peers, in one run (ARGS=--kind for seconds by phase)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: docs
 docs: $(READY) ## Write the generated reference again

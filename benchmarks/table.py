@@ -1,99 +1,66 @@
-"""Seconds by phase of several kinds of cluster, side by side, from reports of runs. Pure.
+"""The figures of a run as one table: ours, the peer's, the ratio, the goal, and whether it is met.
 
-Owns the figures and how they read; refuses to run anything. Called by `benchmarks.phases`.
+Pure. Owns how figures read; refuses to know how they came about. Called by `python -m benchmarks`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
-from typing import Any, get_args
 
-from harness.model.evidence import PhaseName
+from benchmarks.figures import Figure
 
-#: Phases of an attempt, in their order.
-PHASES: tuple[str, ...] = get_args(PhaseName)
-
-#: Rows beside the phases.
-CLUSTER_UP = "cluster up"
-CLUSTER_DOWN = "cluster down"
-ATTEMPT = "attempt"
-
+_HEADER = ("part", "figure", "unit", "ours", "theirs", "whose", "ratio", "goal", "met")
 _NOTHING = "-"
+_MET: Mapping[bool | None, str] = {True: "yes", False: "NO", None: _NOTHING}
+
+#: Columns that hold numbers and stand right; the others hold words.
+_NUMBERS = frozenset({"ours", "theirs", "ratio"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What one kind of cluster took.
+def table_lines(figures: Sequence[Figure], failed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the table, and below it one line for each part that failed.
 
-    Attributes:
-        up_s: Seconds of `strandline provision`: cluster, platform and guard rails.
-        down_s: Seconds of `strandline teardown`.
-        attempts: Seconds by phase, of each attempt.
+    Args:
+        figures: In the order of the table.
+        failed: Part to the reason, in one line.
     """
-
-    up_s: float
-    down_s: float
-    attempts: tuple[Mapping[str, float], ...]
-
-
-def attempts_of(report: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
-    """Return the seconds of the attempts of a report.json; of a control, all must have passed.
-
-    Raises:
-        ValueError: One has not: what an attempt takes that fails says nothing about the cluster.
-    """
-    seconds = []
-    for task in report["tasks"]:
-        if not task["attempts"]:
-            msg = f"{task['id']}: no attempt: {task['not_runnable'] or 'never begun'}"
-            raise ValueError(msg)
-        for attempt in task["attempts"]:
-            if attempt["status"] != "passed":
-                msg = f"{task['id']}: {attempt['status']}: {attempt['error'] or 'a check failed'}"
-                raise ValueError(msg)
-            seconds.append(attempt["seconds"])
-    return tuple(seconds)
+    rows = [_HEADER, *map(_cells, figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+    lines = [_line(row, widths) for row in rows] if figures else []
+    return (*lines, *(f"{part} failed: {reason}" for part, reason in failed.items()))
 
 
-def medians(measured: Measured) -> dict[str, float]:
-    """Return row to seconds, in the order of the table: medians over the attempts."""
-    attempts = measured.attempts
-    return {
-        CLUSTER_UP: measured.up_s,
-        **{phase: median(one.get(phase, 0.0) for one in attempts) for phase in PHASES},
-        ATTEMPT: median(math.fsum(one.values()) for one in attempts),
-        CLUSTER_DOWN: measured.down_s,
-    }
+def missed(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Return the figures whose goal is not met, in their order."""
+    return tuple(figure for figure in figures if figure.met is False)
 
 
-def table_lines(clusters: Mapping[str, Measured]) -> tuple[str, ...]:
-    """Return the table; with two clusters or more, the last column is the last over the first."""
-    columns = {name: medians(measured) for name, measured in clusters.items()}
-    first, *others = columns.values()
-    names = [*columns, *([f"{list(columns)[-1]}/{next(iter(columns))}"] if others else [])]
-    rows = [["seconds", *names]]
-    for row in first:
-        ratio = [_ratio(others[-1][row], first[row])] if others else []
-        rows.append([row, *(f"{column[row]:.2f}" for column in columns.values()), *ratio])
-    return tuple(_line(cells, names) for cells in rows)
+def number(value: float) -> str:
+    """Return a number with three digits that count, never in powers of ten."""
+    if value == int(value) and abs(value) < 1e6:
+        return f"{value:.0f}"
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
 
 
-def to_json(clusters: Mapping[str, Measured]) -> dict[str, Any]:
-    """Return the same for a machine: per kind of cluster the medians, and every attempt."""
-    return {
-        name: {"median_seconds": medians(measured), "attempts": [*map(dict, measured.attempts)]}
-        for name, measured in clusters.items()
-    }
+def _cells(figure: Figure) -> tuple[str, ...]:
+    return (
+        figure.part,
+        figure.name,
+        figure.unit,
+        number(figure.ours),
+        _NOTHING if figure.peer is None else number(figure.peer),
+        figure.peer_name or _NOTHING,
+        _NOTHING if figure.ratio is None else f"{figure.ratio:.2f}",
+        str(figure.goal) if figure.goal else _NOTHING,
+        _MET[figure.met],
+    )
 
 
-def _ratio(value: float, of: float) -> str:
-    return f"{value / of:.1f}" if of > 0 else _NOTHING
-
-
-def _line(cells: Sequence[str], names: Sequence[str]) -> str:
-    widths = [max(len(name), 8) for name in names]
-    numbers = (cell.rjust(width) for cell, width in zip(cells[1:], widths, strict=True))
-    return "  ".join((cells[0].ljust(len(CLUSTER_DOWN)), *numbers))
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (
+        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
+        for name, cell, width in zip(_HEADER, cells, widths, strict=True)
+    )
+    return "  ".join(padded).rstrip()

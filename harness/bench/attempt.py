@@ -197,7 +197,9 @@ class Attempt:
         if not list(due(session.specs, "ready", "attempt")):
             return
         report = open_gate(
-            lambda marker: run_specs(session.specs, "ready", probe, where="attempt", marker=marker),
+            lambda marker, probes: run_specs(
+                session.specs, "ready", probe, where="attempt", marker=marker, probes=probes
+            ),
             timeout_s=_GATE_TIMEOUT_S,
             clock=self._clock,
         )
@@ -243,7 +245,7 @@ class Attempt:
         if course.interrupted:
             return (), ()
         with self._phase("verify"):
-            cases = verify(session.client, session.cluster, session.specs)
+            cases = verify(session)
             now = fingerprint(session.client, self._plan.run_id)
         strangers = changed(session.strangers, now)
         shown = [to_json(result) for result in (*course.after, *cases)]

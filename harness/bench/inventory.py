@@ -7,15 +7,17 @@ platform, and by its sweep.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.bench.record import read_record
 from harness.cluster.existing.provider import INVENTORY_FILE
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.naming import PLATFORM_LABEL
-from harness.errors import ClusterError
+from harness.errors import ClusterError, HarnessError
 from harness.kube.client import KubeClient
 from harness.kube.resources import (
     CLUSTER_ROLE_BINDINGS,
@@ -28,20 +30,22 @@ from harness.kube.resources import (
     VALIDATING_WEBHOOKS,
     Resource,
 )
+from harness.kube.sweep import standing_uids
 from harness.terraform.manifests import AppliedManifest
 from harness.terraform.stack import Stack
 
-#: Admission first: a webhook whose server is gone would refuse the deletion of what it guards.
-ADMISSION = (
+#: File with the UIDs of what stood on a cluster before the first apply on it.
+STANDING_FILE = "standing.json"
+
+#: Threads that list.
+_THREADS = 8
+
+#: Cluster-scoped kinds that a platform is known by.
+CLUSTER_SCOPED = (
     MUTATING_WEBHOOKS,
     VALIDATING_WEBHOOKS,
     VALIDATING_POLICY_BINDINGS,
     VALIDATING_POLICIES,
-)
-
-#: Cluster-scoped kinds of the platform, in the order in which they are taken down.
-CLUSTER_SCOPED = (
-    *ADMISSION,
     NAMESPACES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -49,22 +53,82 @@ CLUSTER_SCOPED = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """What a foundation is, object by object.
+
+    Attributes:
+        label: What each of them carries besides; None where the stack is somebody's own and the
+            UIDs alone decide.
+        objects: Kind, place, name and UID of each.
+        adopted: What stood there before our apply took it over; it is never deleted, and Terraform,
+            which deletes by name, does not run while there is any.
+    """
+
+    label: str | None
+    objects: tuple[AppliedManifest, ...] = ()
+    adopted: tuple[AppliedManifest, ...] = ()
+
+
 def apply_recorded(stack: Stack, state_dir: Path) -> None:
-    """Apply the platform stack, and record what it made, also when it fails half-way."""
-    plan = stack.plan()
+    """Apply a foundation, and record what it made, also when it fails half-way.
+
+    Args:
+        stack: The copy, ready to be planned.
+        state_dir: The cluster's folder; its record says whether the stack is somebody's own.
+
+    Raises:
+        TerraformError: The apply's own; that its record failed too is noted on it.
+    """
     try:
-        stack.apply(plan)
-    finally:
-        record_inventory(stack, state_dir)
+        stack.apply()
+    except BaseException as first:
+        try:
+            record_inventory(stack, state_dir)
+        except (HarnessError, OSError) as second:
+            first.add_note(f"what it made is not recorded: {second}")
+        raise
+    record_inventory(stack, state_dir)
 
 
 def record_inventory(stack: Stack, state_dir: Path) -> None:
-    """Write which objects the state of the platform stack answers for. Idempotent."""
-    objects = [asdict(one) for one in stack.manifests()]
-    write_json(state_dir / INVENTORY_FILE, {"objects": objects}, mode=PRIVATE_MODE)
+    """Write which objects the state of a foundation answers for. Idempotent."""
+    record = read_record(state_dir)
+    label = PLATFORM_LABEL if record is None or record.laboratory else None
+    inventory = state_inventory(stack, state_dir, label=label)
+    write_json(state_dir / INVENTORY_FILE, asdict(inventory), mode=PRIVATE_MODE)
 
 
-def read_inventory(state_dir: Path) -> tuple[AppliedManifest, ...] | None:
+def state_inventory(stack: Stack, state_dir: Path, *, label: str | None) -> Inventory:
+    """Return which objects the state of a foundation answers for, told from those it adopted.
+
+    Raises:
+        TerraformError: The state cannot be read.
+    """
+    path = state_dir / STANDING_FILE
+    before = frozenset(read_json(path)) if path.is_file() else frozenset()
+    found = stack.manifests()
+    return Inventory(
+        label=label,
+        objects=tuple(one for one in found if one.uid not in before),
+        adopted=tuple(one for one in found if one.uid in before),
+    )
+
+
+def keep_standing(client: KubeClient, state_dir: Path) -> None:
+    """Keep what stands on a cluster before the first apply of a stack that is not ours.
+
+    Terraform adopts an object of the same name, and its state then has a stranger's UID. A second
+    call keeps what the first one kept.
+    """
+    path = state_dir / STANDING_FILE
+    if path.is_file():
+        return
+    with ThreadPoolExecutor(_THREADS) as pool:
+        write_json(path, sorted(standing_uids(client, pool)), mode=PRIVATE_MODE)
+
+
+def read_inventory(state_dir: Path) -> Inventory | None:
     """Return what was recorded; None where nothing was.
 
     Raises:
@@ -74,7 +138,12 @@ def read_inventory(state_dir: Path) -> tuple[AppliedManifest, ...] | None:
     if not path.is_file():
         return None
     try:
-        return tuple(AppliedManifest(**one) for one in read_json(path)["objects"])
+        record = read_json(path)
+        return Inventory(
+            label=record["label"],
+            objects=tuple(AppliedManifest(**one) for one in record["objects"]),
+            adopted=tuple(AppliedManifest(**one) for one in record["adopted"]),
+        )
     except (KeyError, TypeError) as error:
         msg = f"{path}: not an inventory of this version's"
         raise ClusterError(
@@ -122,9 +191,3 @@ def is_platform(resource: Resource, item: Mapping[str, Any], *, policies: Collec
     return name in {"strandline-canary", "strandline-system", "strandline-mutate"} | {
         "strandline-validate"
     }
-
-
-def resource_of(manifest: AppliedManifest, kinds: Iterable[Resource]) -> Resource | None:
-    """Return the resource of an object; None when the cluster has its kind no more. Pure."""
-    wanted = (manifest.api_version, manifest.kind)
-    return next((kind for kind in kinds if (kind.api_version, kind.kind) == wanted), None)

@@ -1,4 +1,4 @@
-"""Where stacks, tasks, policies and the toolchain's sources are: the user's folder, or ours."""
+"""Where stacks, tasks, policies and the toolchain's sources are: the user's folders, or ours."""
 
 from __future__ import annotations
 
@@ -48,10 +48,6 @@ class Layout:
             raise SuiteError(msg, hint=f"suites here: {names}")
         return found
 
-    def admission_policies(self) -> frozenset[str]:
-        """Return the names of the admission policies of the platform: a folder has its name."""
-        return frozenset(path.parent.name for path in self.policies_dir.glob("*/policy.yaml"))
-
     def suites(self) -> tuple[str, ...]:
         """Return the names of the suites that are there, sorted."""
         found = (self.root / "tasks").glob("*/suite.yaml")
@@ -78,3 +74,41 @@ def find_layout(explicit: Path | None, working_dir: Path) -> Layout:
     if (working_dir / "tf" / "stacks").is_dir():
         return Layout(root=working_dir.absolute())
     return Layout(root=packaged_root())
+
+
+def policy_names(policies_dir: Path) -> frozenset[str]:
+    """Return the names of the admission policies of a folder: each has its own folder's name."""
+    return frozenset(path.parent.name for path in policies_dir.glob("*/policy.yaml"))
+
+
+def find_own_folders(stack_dir: Path, policies_dir: Path | None) -> tuple[Path, Path]:
+    """Return the folders of somebody's own stack and of its policies, absolute.
+
+    Args:
+        stack_dir: The root module.
+        policies_dir: None takes `policies/` in the stack's folder, or beside it.
+
+    Raises:
+        ConfigError: One is missing or is none; the message says what was looked for.
+    """
+    stack_dir = stack_dir.resolve()
+    _require_folder(stack_dir, expected="a folder with a root module")
+    if not any((*stack_dir.glob("*.tf"), *stack_dir.glob("*.tf.json"))):
+        msg = f"{stack_dir}: no *.tf, expected a root module"
+        raise ConfigError(msg, hint="name the folder in which terraform would be run")
+    if policies_dir is not None:
+        _require_folder(policies_dir, expected="a folder with one folder a policy")
+        return stack_dir, policies_dir.resolve()
+    places = (stack_dir / "policies", stack_dir.parent / "policies")
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        msg = f"{stack_dir}: no policies beside it, looked for {places[0]} and {places[1]}"
+        raise ConfigError(msg, hint="name their folder with --policies")
+    return stack_dir, found
+
+
+def _require_folder(path: Path, *, expected: str) -> None:
+    if not path.is_dir():
+        found = "is a file" if path.exists() else "does not exist"
+        msg = f"{path}: {found}, expected {expected}"
+        raise ConfigError(msg, hint="correct the path")

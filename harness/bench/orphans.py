@@ -8,18 +8,18 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from harness.bench import ledger
-from harness.bench.platform import Tools, engine_with_provider
-from harness.bench.session import Session, open_stack
+from harness.bench.elsewhere import settle_abandoned
+from harness.bench.session import Session, find_stack
+from harness.bench.tools import Tools, engine_with_provider
 from harness.bench.world import sweep_world
 from harness.cluster.home import state_dir_of
 from harness.cluster.images.places import default_images_dir
 from harness.cluster.provider import Cluster, ClusterProvider
 from harness.core.naming import ATTEMPT_LABEL
 from harness.core.scratch import abandoned_scratch, remove_scratch
-from harness.errors import AnotherClusterError, HarnessError, TeardownError
+from harness.errors import AnotherClusterError, ConfigError, HarnessError, TeardownError
 from harness.kube.client import KubeClient
 from harness.kube.sweep import Leftover, labelled_namespaces
-from harness.terraform.stack import Stack
 
 #: Seconds; a day. A run of the whole suite with many repeats takes hours.
 OLDER_THAN_S = 24 * 3600.0
@@ -69,7 +69,7 @@ def sweep_orphans(
     found = [f"attempt {entry.attempt_id} of run {entry.run_id}" for entry in abandoned]
     trouble: list[Leftover] = []
     for provider in providers:
-        with _noting(trouble):
+        with _noting(trouble, f"clusters of provider {provider.name}"):
             found += provider.abandoned(tools.home, older_than_s=older_than_s)
     scratch = (*abandoned_scratch(), *abandoned_scratch(default_images_dir(os.environ)))
     found += [f"folder {folder}" for folder in scratch]
@@ -77,16 +77,17 @@ def sweep_orphans(
         return Orphans(found=tuple(found), leftovers=tuple(trouble))
     trouble.clear()  # what kept it from being found keeps it from being taken down
     for provider in providers:
-        with _noting(trouble):
+        with _noting(trouble, f"clusters of provider {provider.name}"):
+            if not provider.keeps_cluster:
+                settle_abandoned(tools)
             provider.reap(tools.home, older_than_s=older_than_s)
     for folder in scratch:
         remove_scratch(folder)
-    swept = [
-        _sweep_worlds(
-            tools, provider, [entry for entry in entries if entry.provider == provider.name]
-        )
-        for provider in providers
-    ]
+    swept = []
+    for provider in providers:
+        theirs = [entry for entry in entries if entry.provider == provider.name]
+        with _noting(trouble, f"attempts on the cluster of provider {provider.name}"):
+            swept.append(_sweep_worlds(tools, provider, theirs))
     ledger.remove_empty(tools.home)
     return Orphans(
         found=tuple(found),
@@ -122,7 +123,8 @@ def _sweep_worlds(
         session = _session(tools, cluster, client)
         for entry in here:
             try:
-                swept = sweep_world(session, entry, _stack_of(session, entry))
+                stack = find_stack(engine=session.engine, cluster=cluster, work_dir=entry.stack_dir)
+                swept = sweep_world(session, entry, stack)
             except AnotherClusterError:
                 raise  # of no entry more than of another
             except HarnessError as error:
@@ -152,13 +154,17 @@ def _sweep_worlds(
 
 
 @contextmanager
-def _noting(trouble: list[Leftover]) -> Iterator[None]:
+def _noting(trouble: list[Leftover], what: str) -> Iterator[None]:
     """Note what a provider could not take down, so that the next one has its turn."""
     try:
         yield
     except TeardownError as error:
         blocker = error.hint or "it could not be taken down"
         trouble += (Leftover(object=line, blocker=blocker) for line in error.leftovers)
+    except (AnotherClusterError, ConfigError):
+        raise  # what was named is not what was meant: nothing is done until a person looks
+    except HarnessError as error:
+        trouble.append(Leftover(object=what, blocker=error.message))
 
 
 def _session(tools: Tools, cluster: Cluster, client: KubeClient) -> Session:
@@ -174,13 +180,3 @@ def _session(tools: Tools, cluster: Cluster, client: KubeClient) -> Session:
         specs=(),
         strangers={},
     )
-
-
-def _stack_of(session: Session, entry: ledger.AttemptEntry) -> Stack | None:
-    """Return the entry's working copy; None when it never came to one, or it cannot be read."""
-    if not entry.stack_dir.is_dir():
-        return None
-    try:
-        return open_stack(engine=session.engine, cluster=session.cluster, work_dir=entry.stack_dir)
-    except HarnessError:
-        return None  # copied half-way; the namespace is swept without it

@@ -14,14 +14,16 @@ from harness.bench.attempt import Attempt
 from harness.bench.course import Attempted, AttemptPlan
 from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedSuite
-from harness.bench.platform import Tools, open_session
+from harness.bench.platform import open_session
 from harness.bench.rundir import RunDir, RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.session import Session
+from harness.bench.tools import Tools
 from harness.cluster.provider import ClusterProvider
 from harness.core.files import read_json, write_json
 from harness.core.naming import new_run_id
 from harness.core.waiting import SYSTEM_CLOCK, Clock
+from harness.errors import TeardownError
 from harness.grading.statistics import summarise
 from harness.model.agent import AgentDescription
 from harness.model.evidence import Status
@@ -160,6 +162,10 @@ def run_suite(
         if run_dir is None:
             raise
         tally.interrupted = True
+    except TeardownError as error:  # the attempts are on record, and so is what they left
+        if run_dir is None:
+            raise
+        tally.leftovers += error.leftovers
     seconds["total"] = round(clock.monotonic_s() - began_s, 3)
     seen = {
         "seconds": seconds,

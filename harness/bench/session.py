@@ -14,6 +14,7 @@ from harness.kube.audit import AuditLog
 from harness.kube.client import KubeClient
 from harness.kube.resources import Resource
 from harness.specs.loader import LoadedSpec
+from harness.terraform.copies import holds_copy
 from harness.terraform.engine import Engine, engine_environment
 from harness.terraform.stack import Stack
 
@@ -74,13 +75,24 @@ def create_stack(
     work_dir.mkdir(parents=True, exist_ok=True)
     return Stack.create(
         engine,
-        root=layout.root,
-        stack=stack,
+        stack_dir=layout.stack_dir(stack),
+        policies_dir=layout.policies_dir,
         work_dir=work_dir,
         values=values,
         environment=stack_environment(engine, cluster, work_dir),
         log_path=log_path,
     )
+
+
+def find_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack | None:
+    """Return a copy, for a sweep; None where none was made whole, so that nothing was applied.
+
+    Raises:
+        HarnessError: It is there and cannot be opened, so what it made is unknown.
+    """
+    if not holds_copy(work_dir):
+        return None
+    return open_stack(engine=engine, cluster=cluster, work_dir=work_dir)
 
 
 def open_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack:

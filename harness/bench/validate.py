@@ -11,10 +11,11 @@ from harness.bench.attempt import Attempt
 from harness.bench.course import AttemptPlan
 from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedSuite, load_controls
-from harness.bench.platform import Tools, open_session
+from harness.bench.platform import open_session
 from harness.bench.rundir import RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.runner import RunOptions
+from harness.bench.tools import Tools
 from harness.core.naming import new_run_id
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.model.results import AttemptResult

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from harness.cluster.services.pods import PodLaboratory
 from harness.core.files import PRIVATE_MODE, write_json
 from harness.core.naming import owned, service_account_user
 from harness.errors import HarnessError
+from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import INSTRUMENTS, NAMESPACES, ROLE_BINDINGS
-from harness.kube.sweep import Leftover, Swept, sweep_namespace
+from harness.kube.sweep import Leftover, Owned, OwnedSweep, Swept, sweep_namespace
 from harness.terraform.stack import Stack
 from harness.terraform.variables import resolve
 
@@ -167,7 +170,7 @@ class World:
         # What is sensitive is made for this attempt, and of no use after it; a bundle is shown.
         write_json(self._files_dir / "vars.tfvars.json", dict(resolved.visible), mode=PRIVATE_MODE)
         self._stack.init()
-        self._stack.apply(self._stack.plan())
+        self._stack.apply()
 
     def _grant_agent(self) -> None:
         # Not Terraform's: it begins and ends with the act, and its end must not be drift.
@@ -190,22 +193,44 @@ class World:
 def sweep_world(session: Session, entry: ledger.AttemptEntry, stack: Stack | None) -> Swept:
     """Remove what an entry answers for from the cluster; its processes are gone. Idempotent.
 
-    A destroy that fails is not the end: the namespace is emptied all the same, and what is left is
-    found by looking.
+    Terraform and the emptying of the namespace go side by side: neither needs the other, and each
+    finds what the other has deleted to be gone. A destroy that fails is not the end: what is left
+    is found by looking.
 
     Raises:
         AnotherClusterError: Another cluster answers by now; nothing was touched.
     """
     proven = prove_cluster(session.client, session.cluster)
-    trouble: tuple[Leftover, ...] = ()
-    if stack is not None and proven.find(NAMESPACES, entry.namespace) is not None:
-        try:
-            stack.destroy()
-        except HarnessError as error:
-            trouble = (
-                Leftover(object=f"terraform destroy of {entry.attempt_id}", blocker=str(error)),
-            )
-    swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)
-    # With the namespace gone nothing of the stack can be there, whatever destroy said.
-    leftovers = swept.leftovers + (trouble if swept.leftovers else ())
-    return Swept(deleted=swept.deleted, leftovers=leftovers)
+    with ThreadPoolExecutor(1) as pool:
+        destroyed = pool.submit(destroy_world, stack, proven, entry)
+        swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)
+        trouble = destroyed.result()
+    return Swept(deleted=swept.deleted, leftovers=(*swept.leftovers, *trouble))
+
+
+def destroy_world(
+    stack: Stack | None, client: ProvenClient, entry: ledger.AttemptEntry
+) -> tuple[Leftover, ...]:
+    """Destroy a stack; return what it made outside of the namespace and left there."""
+    if stack is None:
+        return ()
+    try:
+        stack.destroy()
+    except HarnessError as error:
+        why = error.message
+    else:
+        return ()
+    try:
+        made = stack.manifests()
+        objects_only = len(stack.resources) == len(made)
+        # What it made in the namespace goes with it, and is looked for there.
+        outside = [Owned(**asdict(one)) for one in made if one.namespace != entry.namespace]
+        left = OwnedSweep(client, outside, label=None).leftovers()
+    except HarnessError as error:
+        return (Leftover(object=f"terraform state of {entry.attempt_id}", blocker=error.message),)
+    named = [
+        one.object for one in left if one.object != f"{NAMESPACES.qualified} {entry.namespace}"
+    ]
+    if not objects_only:  # nobody can look for what is no object of a cluster
+        named.append(f"terraform state of {entry.attempt_id}")
+    return tuple(Leftover(object=one, blocker=f"terraform destroy: {why}") for one in named)

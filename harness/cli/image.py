@@ -48,16 +48,11 @@ def lab(*, engine: str | None, base: str | None, as_json: bool) -> int:
 def node(*, root: Path | None, as_json: bool) -> int:
     """Make a node image for kind where none can be pulled, unless it is there already."""
     from harness.bench.layout import find_layout
+    from harness.bench.tools import find_toolchain
     from harness.cluster.images.node import ensure_node_image
     from harness.cluster.images.places import default_images_dir
-    from harness.cluster.toolchain import Toolchain, default_cache_dir
 
-    toolchain = Toolchain(
-        root=find_layout(root, Path.cwd()).toolchain_root,
-        cache_dir=default_cache_dir(os.environ),
-        environ=os.environ,
-        progress=say_on_stderr,
-    )
+    toolchain = find_toolchain(find_layout(root, Path.cwd()), say_on_stderr)
     made = ensure_node_image(toolchain, default_images_dir(os.environ), say_on_stderr)
     show(made.reference, made.archive, as_json=as_json)
     return 0

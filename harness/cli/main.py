@@ -43,8 +43,9 @@ _COMMANDS: Mapping[str, _Entry] = {
     "provision": _Entry("cluster", "provision", "Start a cluster that stays, with the platform."),
     "ready": _Entry("cluster", "ready", "Wait until every guard rail of the cluster holds."),
     "verify": _Entry("cluster", "verify", "Run the safety specs on the live cluster once."),
-    "teardown": _Entry("cluster", "teardown", "End the provisioned cluster and all on it."),
+    "teardown": _Entry("teardown", "teardown", "End the provisioned cluster and all on it."),
     "sweep": _Entry("sweep", "sweep", "Take down what a killed run left behind."),
+    "cluster": _Entry("control_plane", "cluster", "Start, stop and list bare control planes."),
     "image": _Entry("image", "image", "Build the container images that kind needs."),
     "doctor": _Entry("doctor", "doctor", "Say what this machine has, and what is missing."),
 }
@@ -90,6 +91,8 @@ def main() -> None:
         code = strandline.main(standalone_mode=False)
     except HarnessError as error:
         _say(f"error: {error.message}")
+        for note in getattr(error, "__notes__", ()):
+            _say(f"note: {note}")
         if error.hint:
             _say(f"hint: {error.hint}")
         sys.exit(error.exit_code)

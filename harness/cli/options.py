@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 if TYPE_CHECKING:
-    from harness.bench.platform import Tools
+    from harness.bench.tools import Tools
     from harness.cluster.provider import ClusterProvider
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -54,7 +54,8 @@ _SOMEBODYS = (
 def cluster_options(*, default: str | None) -> Callable[[CommandT], CommandT]:
     """Return what adds `--cluster`, and the options that name somebody's own cluster.
 
-    The command gets `provider`, a `ClusterProvider`, or None where no kind of cluster is named.
+    The command gets `provider`, a `ClusterProvider`, or None where no kind of cluster is named. A
+    stack of somebody's own, which `stack_options` gives as `own`, needs no laboratory beside it.
 
     Args:
         default: Kind of cluster where none is named; None means all kinds but somebody's own.
@@ -74,7 +75,8 @@ def cluster_options(*, default: str | None) -> Callable[[CommandT], CommandT]:
         @functools.wraps(command)
         def with_provider(*, provider: str | None, **given: Any) -> Any:
             named = {name: given.pop(name) for name in ("context", "kubeconfig", "image")}
-            return command(provider=_provider(provider, named), **given)
+            laboratory = given.get("own") is None
+            return command(provider=_provider(provider, named, laboratory=laboratory), **given)
 
         adorned: Any = with_provider
         for option in (*_SOMEBODYS, cluster):
@@ -84,7 +86,9 @@ def cluster_options(*, default: str | None) -> Callable[[CommandT], CommandT]:
     return add
 
 
-def _provider(name: str | None, named: Mapping[str, Any]) -> ClusterProvider | None:
+def _provider(
+    name: str | None, named: Mapping[str, Any], *, laboratory: bool
+) -> ClusterProvider | None:
     given = [f"--{option}" for option, value in named.items() if value is not None]
     if given and name != "existing":
         msg = f"{', '.join(given)}: for --cluster existing alone"
@@ -93,7 +97,7 @@ def _provider(name: str | None, named: Mapping[str, Any]) -> ClusterProvider | N
         return None
     from harness.cluster.providers import PROVIDERS, Named
 
-    return PROVIDERS[name](Named(**named))
+    return PROVIDERS[name](Named(**named, laboratory=laboratory))
 
 
 provider_option = cluster_options(default="embedded")
@@ -119,7 +123,7 @@ def say_on_stderr(text: str) -> None:
 def tools_for(root: Path | None, *, quiet: bool = False) -> Tools:
     """Find the layout, the home and what runs Terraform."""
     from harness.bench.layout import find_layout
-    from harness.bench.platform import find_tools
+    from harness.bench.tools import find_tools
     from harness.cluster.home import default_home
 
     working_dir = Path.cwd()

@@ -89,12 +89,13 @@ def run(
         raise click.UsageError(msg)
     from harness.bench.drawing import new_seed
     from harness.bench.loader import load_suite
+    from harness.bench.platform import platform_of
     from harness.bench.runner import RunOptions, run_suite
     from harness.model.results import to_json
 
     tools = tools_for(root, quiet=quiet)
     loaded = load_suite(tools.layout, suite, resolve=tools.resolve)
-    specs = tools.specs()
+    specs = platform_of(tools.layout).specs(tools)
     agent = _agent(
         loaded,
         agent_name,

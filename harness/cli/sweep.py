@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.durations import Duration
 from harness.cli.options import cluster_options, json_option, print_json, root_option, tools_for
 from harness.cli.run import EXIT_LEFTOVERS
 
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 @cluster_options(default=None)
 @click.option("--dry-run", is_flag=True, help="Only say what nobody alive answers for.")
 @click.option(
-    "--older-than-hours",
-    type=click.FloatRange(min=0),
-    default=24.0,
+    "--older-than",
+    "older_than_s",
+    type=Duration(),
+    default="24h",
     show_default=True,
-    help="Age from which a cluster of ours that no record here names counts as left behind.",
+    help="Age from which a cluster of ours that no record here names counts as left behind, for "
+    "example 90m, 24h, 2d.",
 )
 @root_option
 @json_option
@@ -30,11 +33,15 @@ def sweep(
     *,
     provider: ClusterProvider | None,
     dry_run: bool,
-    older_than_hours: float,
+    older_than_s: float,
     root: Path | None,
     as_json: bool,
 ) -> int:
-    """Take down what a killed run left behind, and nothing else."""
+    """Take down what a killed command left behind, and nothing else.
+
+    It goes by records, so it needs no name of a stack. Exit codes: 0 nothing is left; 9 something
+    is, and it is named with what keeps it.
+    """
     from harness.bench.orphans import sweep_orphans
     from harness.cluster.providers import PROVIDERS, Named
     from harness.core.interrupts import shielded
@@ -45,7 +52,7 @@ def sweep(
     providers = [provider] if provider else [one for one in every if not one.keeps_cluster]
     with shielded(tools.say):
         orphans = sweep_orphans(
-            tools, providers=providers, dry_run=dry_run, older_than_s=older_than_hours * 3600
+            tools, providers=providers, dry_run=dry_run, older_than_s=older_than_s
         )
     left_behind = (*orphans.leftovers, *orphans.elsewhere, *orphans.strangers)
     if as_json:

@@ -44,6 +44,7 @@ def lint(*, suite: str | None, root: Path | None, as_json: bool) -> None:
     The first thing that is wrong is told with file, line and key, and the exit code is 3.
     """
     from harness.bench.loader import load_controls, load_suite
+    from harness.bench.platform import platform_of
 
     tools = tools_for(root)
     names = (suite,) if suite else tools.layout.suites()
@@ -52,7 +53,7 @@ def lint(*, suite: str | None, root: Path | None, as_json: bool) -> None:
         loaded = load_suite(tools.layout, name, resolve=tools.resolve)
         controls = load_controls(loaded)
         rows.append({"suite": name, "tasks": len(loaded.tasks), "controls": len(controls)})
-    specs = tools.specs()
+    specs = platform_of(tools.layout).specs(tools)
     cases = sum(len(spec.spec.spec.cases) for spec in specs)
     if as_json:
         print_json({"ok": True, "suites": rows, "specs": len(specs), "cases": cases})

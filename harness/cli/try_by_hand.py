@@ -43,6 +43,7 @@ def try_by_hand(
     from harness.agents.person import PersonAgent
     from harness.bench.drawing import new_seed
     from harness.bench.loader import load_suite
+    from harness.bench.platform import platform_of
     from harness.bench.runner import RunOptions, run_suite
 
     tools = tools_for(root)
@@ -53,7 +54,13 @@ def try_by_hand(
         provider=provider,
         runs_dir=runs_dir,
     )
-    ran = run_suite(tools, loaded, tools.specs(), PersonAgent(tell=click.echo, done=_done), options)
+    ran = run_suite(
+        tools,
+        loaded,
+        platform_of(tools.layout).specs(tools),
+        PersonAgent(tell=click.echo, done=_done),
+        options,
+    )
     show(ran.report)
     if ran.interrupted:
         raise KeyboardInterrupt

@@ -50,6 +50,7 @@ def validate(
     """Prove a suite: every control scores what controls.yaml says, on every task."""
     from harness.bench.drawing import new_seed
     from harness.bench.loader import load_suite
+    from harness.bench.platform import platform_of
     from harness.bench.runner import RunOptions
     from harness.bench.validate import validate_suite
 
@@ -61,7 +62,9 @@ def validate(
         provider=provider,
         runs_dir=runs_dir,
     )
-    validated = validate_suite(tools, loaded, tools.specs(), options, controls=controls)
+    validated = validate_suite(
+        tools, loaded, platform_of(tools.layout).specs(tools), options, controls=controls
+    )
     if as_json:
         print_json(_as_json(validated))
     else:

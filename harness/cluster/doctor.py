@@ -9,10 +9,11 @@ from __future__ import annotations
 import resource
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from harness.cluster.embedded.nodes import BINARY_NAMES as NODE_BINARY_NAMES
 from harness.cluster.embedded.provisioned import why_ended
 from harness.cluster.home import stale_state_dirs
 from harness.cluster.kind.engine import Engine
@@ -33,6 +34,9 @@ OPEN_FILES = 1024
 
 _NEEDED = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 _TERRAFORM = "terraform or tofu"
+
+#: Built at their first use: no suite needs them.
+_FOR_NODES = NODE_BINARY_NAMES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,7 @@ class Facts:
         open_files: Limit of open files of a process.
         leftovers: Folder name of a dead owner's cluster to why it ended, or None.
         engine: The container engine; None where nobody looked.
+        for_nodes: The same as `binaries`, of what only a cluster with nodes needs.
     """
 
     binaries: Mapping[str, Found | None]
@@ -92,6 +97,7 @@ class Facts:
     open_files: int
     leftovers: Mapping[str, str | None]
     engine: EngineFound | None = None
+    for_nodes: Mapping[str, Found | None] = field(default_factory=dict)
 
 
 def gather(
@@ -122,7 +128,7 @@ def gather(
 
     return Facts(
         binaries={name: look(name, partial(toolchain.find, name)) for name in names},
-        pinned={name: str(toolchain.pinned(name)) for name in (*names, "tofu")},
+        pinned={name: str(toolchain.pinned(name)) for name in (*names, *_FOR_NODES, "tofu")},
         terraform=look(_TERRAFORM, toolchain.find_terraform),
         refused=refused,
         go=toolchain.find_go()[0],
@@ -130,6 +136,7 @@ def gather(
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         leftovers={folder.name: why_ended(folder) for folder in stale_state_dirs(home)},
         engine=_look_for_engine(find_engine) if find_engine else None,
+        for_nodes={name: look(name, partial(toolchain.find, name)) for name in _FOR_NODES},
     )
 
 
@@ -141,6 +148,7 @@ def judge(facts: Facts) -> tuple[Finding, ...]:
     enough_files = facts.open_files < 0 or facts.open_files >= OPEN_FILES
     return (
         *(_binary(name, found, facts) for name, found in rows.items()),
+        *(_of_nodes(name, found, facts) for name, found in facts.for_nodes.items()),
         _go(facts.go, builds),
         Finding(
             name="free disk",
@@ -172,6 +180,12 @@ def _binary(name: str, found: Found | None, facts: Facts) -> Finding:
     else:
         what = f"will be built: {'OpenTofu ' if name not in facts.pinned else ''}{pinned}"
     return Finding(name=name, ok=True, found=what, needed=needed)
+
+
+def _of_nodes(name: str, found: Found | None, facts: Facts) -> Finding:
+    # Well in any case: only a cluster with nodes needs it, and says so itself.
+    finding = _binary(name, found, facts)
+    return replace(finding, ok=True, needed="for strandline cluster start --nodes", hint="")
 
 
 def _go(go: Found | None, builds: list[str]) -> Finding:

@@ -7,6 +7,8 @@ start and the end of embedded clusters, and by the doctor.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import signal
 import tempfile
@@ -18,8 +20,8 @@ from typing import Any
 
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.core.identity import ProcessIdentity, identify
-from harness.core.waiting import SYSTEM_CLOCK, wait_until
-from harness.errors import ConfigError, TeardownError, WaitTimeoutError
+from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
+from harness.errors import ConfigError, PrerequisiteError, TeardownError, WaitTimeoutError
 
 #: Name of the environment variable that moves the home.
 HOME_VARIABLE = "STRANDLINE_HOME"
@@ -33,6 +35,9 @@ _UNOWNED_AFTER_S = 60.0
 #: How names of clusters begin that are not processes of this machine: their owner's end is not
 #: theirs, and their folder is the way to what runs elsewhere.
 _KEPT_BY_OTHERS = ("strandline-", "existing-")
+
+#: Name of a folder that is being made: by which process, so that it is left to a live one.
+_NEW = re.compile(r"\.new-(\d+)-(\d+)-.*")
 
 _LEDGER = "ledger.json"
 
@@ -89,17 +94,35 @@ def write_ledger(state_dir: Path, pids: Mapping[str, int], *, owner_pid: int) ->
     write_json(state_dir / _LEDGER, value, mode=PRIVATE_MODE)
 
 
+def make_home(home: Path) -> None:
+    """Make the folder of the harness's state, which nobody commits by mistake. Idempotent.
+
+    Raises:
+        PrerequisiteError: It cannot be made or written; the message names the folder.
+    """
+    try:
+        clusters_dir(home).mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError), (home / ".gitignore").open("x") as ignore:
+            ignore.write("*\n")
+    except OSError as error:
+        msg = f"{home.absolute()}: no place for a cluster's state: {error.strerror}"
+        raise PrerequisiteError(
+            msg, hint=f"set {HOME_VARIABLE} to a folder that can be written"
+        ) from error
+
+
 def create_state_dir(home: Path, name: str, *, owner_pid: int) -> Path:
     """Make the folder of a cluster, with a ledger in it from its first moment.
 
     Raises:
         OSError: It exists.
+        PrerequisiteError: The home cannot be written.
     """
     clusters = clusters_dir(home)
-    clusters.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), (home / ".gitignore").open("x") as ignore:
-        ignore.write("*\n")
-    temporary = Path(tempfile.mkdtemp(dir=clusters, prefix=".new-"))
+    make_home(home)
+    maker = identify(os.getpid())
+    ticks = maker.started_ticks if maker else 0
+    temporary = Path(tempfile.mkdtemp(dir=clusters, prefix=f".new-{os.getpid()}-{ticks}-"))
     write_ledger(temporary, {}, owner_pid=owner_pid)
     (temporary / "logs").mkdir()
     state_dir = clusters / name
@@ -124,7 +147,7 @@ def commands_below(pids: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def stale_state_dirs(home: Path) -> tuple[Path, ...]:
+def stale_state_dirs(home: Path, *, clock: Clock = SYSTEM_CLOCK) -> tuple[Path, ...]:
     """Return the folders whose owner is gone, in order of their names."""
     clusters = clusters_dir(home)
     if not clusters.is_dir():
@@ -133,7 +156,7 @@ def stale_state_dirs(home: Path) -> tuple[Path, ...]:
         sorted(
             folder
             for folder in clusters.iterdir()
-            if not folder.name.startswith(_KEPT_BY_OTHERS) and _is_stale(folder)
+            if not folder.name.startswith(_KEPT_BY_OTHERS) and _is_stale(folder, clock)
         )
     )
 
@@ -199,14 +222,18 @@ def _alive(processes: Mapping[str, ProcessIdentity]) -> list[str]:
     return [f"{name} (pid {one.pid})" for name, one in processes.items() if one.alive]
 
 
-def _is_stale(folder: Path) -> bool:
+def _is_stale(folder: Path, clock: Clock) -> bool:
     ledger = read_ledger(folder)
     if ledger is not None:
         return not ledger.owner.alive
+    if maker := _NEW.fullmatch(folder.name):
+        # No age: a clock that was set forward would make the folder of this moment an old one.
+        return not ProcessIdentity(pid=int(maker[1]), started_ticks=int(maker[2])).alive
     try:
-        age_s = SYSTEM_CLOCK.now().timestamp() - folder.stat().st_mtime
+        age_s = clock.now().timestamp() - folder.stat().st_mtime
     except OSError:
         return False
+    # One that was made "tomorrow", before the clock was set back, is young.
     return folder.is_dir() and age_s > _UNOWNED_AFTER_S
 
 

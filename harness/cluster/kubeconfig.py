@@ -6,9 +6,10 @@ process is killed. Called by whoever starts a control plane, and for the laborat
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
-from harness.core.files import PRIVATE_MODE, write_json
+from harness.core.files import PRIVATE_MODE, read_json, readable_json, write_json
 
 
 def write_kubeconfig(
@@ -47,3 +48,19 @@ def write_kubeconfig(
         ],
     }
     write_json(path, value, mode=PRIVATE_MODE)
+
+
+def with_contents(path: Path) -> bytes:
+    """Return a kubeconfig of `write_kubeconfig` with the files that it names inside of it.
+
+    For who must carry it to a place where the files are not. It holds a key then.
+    """
+    value = read_json(path)
+    clusters = [one["cluster"] for one in value["clusters"]]
+    users = [one["user"] for one in value["users"]]
+    for entry in (*clusters, *users):
+        for name in ("certificate-authority", "client-certificate", "client-key"):
+            if name in entry:
+                data = base64.b64encode(Path(entry.pop(name)).read_bytes())
+                entry[f"{name}-data"] = data.decode()
+    return readable_json(value)

@@ -9,33 +9,54 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster.embedded.provider import EmbeddedProvider
-from harness.cluster.existing.provider import ExistingProvider
-from harness.cluster.kind.provider import KindProvider
 from harness.cluster.provider import ClusterProvider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What a person named of a cluster of their own; None is left to the environment.
+    """What a person named of a cluster; None is left to the environment.
 
     Attributes:
-        context: Context of a kubeconfig.
+        context: Context of a kubeconfig, of somebody's own cluster.
         kubeconfig: File with that context.
         image: Reference of the laboratory's image there.
+        laboratory: Whether the laboratory's services are to run on it: else there is no webhook
+            beside it, and no image of theirs is made for it or loaded into it.
+        nodes: Nodes without containers of an embedded cluster; kind has its own.
     """
 
     context: str | None = None
     kubeconfig: Path | None = None
     image: str | None = None
+    laboratory: bool = True
+    nodes: int = 0
+
+
+def _embedded(named: Named) -> ClusterProvider:
+    from harness.cluster.embedded.provider import EmbeddedProvider
+
+    return EmbeddedProvider(laboratory=named.laboratory, nodes=named.nodes)
+
+
+def _kind(named: Named) -> ClusterProvider:
+    from harness.cluster.kind.provider import KindProvider
+
+    return KindProvider(laboratory=named.laboratory)
 
 
 def _existing(named: Named) -> ClusterProvider:
-    return ExistingProvider(context=named.context, kubeconfig=named.kubeconfig, image=named.image)
+    from harness.cluster.existing.provider import ExistingProvider
+
+    return ExistingProvider(
+        context=named.context,
+        kubeconfig=named.kubeconfig,
+        image=named.image,
+        laboratory=named.laboratory,
+    )
 
 
 PROVIDERS: Mapping[str, Callable[[Named], ClusterProvider]] = {
-    "embedded": lambda _: EmbeddedProvider(),
-    "kind": lambda _: KindProvider(),
+    "embedded": _embedded,
+    "kind": _kind,
     "existing": _existing,
 }

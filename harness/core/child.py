@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from harness.core.exits import await_exit
 from harness.core.pump import Pump
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.errors import PrerequisiteError
@@ -191,11 +192,7 @@ class Child:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end of the whole tree; tell whether it came within `timeout_s` seconds."""
-        try:
-            self._leash.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return await_exit(self._leash, timeout_s)
 
     def interrupt(self) -> None:
         """Send one SIGINT to the command alone."""

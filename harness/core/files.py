@@ -93,7 +93,8 @@ def append_line(path: Path, value: Any, *, mode: int = PUBLIC_MODE) -> None:
         if end and os.pread(handle, 1, end - 1) != b"\n":
             whole = path.read_bytes().rpartition(b"\n")
             os.ftruncate(handle, len(whole[0]) + len(whole[1]))
-        os.write(handle, line)
+        while line:  # a disk that fills up takes a part, and fails at the next try
+            line = line[os.write(handle, line) :]
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -7,7 +7,7 @@ evidence keeps is what the API server said, to the letter.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -16,14 +16,18 @@ import urllib3
 from kubernetes import client as sdk
 from kubernetes import config as sdk_config
 
-from harness.errors import NotFoundError, UnreachableError
+from harness.errors import KubeError, NotFoundError, UnreachableError
 from harness.kube.answers import Answer, decode, error_of, warnings_of
-from harness.kube.resources import NAMESPACES, Resource, resources_of_discovery
+from harness.kube.resources import API_SERVICES, NAMESPACES, Resource, resources_of_discovery
 from harness.kube.tokens import TokenFile, token_file_of
 
 #: Seconds for one call. The API server ends a request after 60 s itself; a webhook that hangs is
 #: answered for after 3 s; beyond 20 s on loopback something is stuck.
 CALL_TIMEOUT_S = 20.0
+
+#: Seconds for the kinds of one group; the API server's own are answered in 5 ms, and only an
+#: aggregated API can hang.
+_DISCOVERY_TIMEOUT_S = 5.0
 
 #: Threads of one client that may hold a connection at once: six watches and the sweep's eight.
 _POOL_SIZE = 32
@@ -77,7 +81,10 @@ class KubeClient:
             f"system:serviceaccounts:{namespace}",
             "system:authenticated",
         )
-        user = f"system:serviceaccount:{namespace}:{name}"
+        return self.as_user(f"system:serviceaccount:{namespace}:{name}", groups=groups)
+
+    def as_user(self, user: str, *, groups: Sequence[str]) -> KubeClient:
+        """Return a client that impersonates a user with exactly these groups."""
         # urllib3 sends a header once a key, so repeated groups need its own dictionary.
         headers = urllib3.HTTPHeaderDict({**self._headers, "Impersonate-User": user})
         for group in groups:
@@ -252,17 +259,38 @@ class KubeClient:
         return str(self.get(NAMESPACES, "kube-system")["metadata"]["uid"])
 
     def discover(self) -> tuple[Resource, ...]:
-        """Return every kind that can be listed and deleted, in its preferred version."""
-        group_versions = ["v1"]
-        groups = self.call("GET", "/apis")["groups"]
-        group_versions += [group["preferredVersion"]["groupVersion"] for group in groups]
-        documents = {}
-        for group_version in group_versions:
-            root = "/apis" if "/" in group_version else "/api"
-            answer = self.ask("GET", f"{root}/{group_version}")
-            if not answer.refused:  # an aggregated API that is down must not stop a sweep
-                documents[group_version] = answer.body
+        """Return every kind that can be listed and deleted, in its preferred version.
+
+        A kind that its group's preferred version does not have is given in another one. An
+        aggregated API that is down, or that hangs, has none, and stops nobody.
+
+        Raises:
+            KubeError: What the API server itself serves could not be asked: a sweep that does not
+                know of a kind would leave its objects behind.
+        """
+        versions = ["v1"]
+        for group in self.call("GET", "/apis")["groups"]:
+            served = [group["preferredVersion"], *group.get("versions", ())]
+            versions += dict.fromkeys(version["groupVersion"] for version in served)
+        documents, unasked = {}, {}
+        for version in versions:
+            path = f"/apis/{version}" if "/" in version else f"/api/{version}"
+            try:
+                documents[version] = self.call("GET", path, timeout_s=_DISCOVERY_TIMEOUT_S)
+            except NotFoundError:
+                continue  # it went away in between
+            except KubeError as refused:
+                unasked[version] = refused
+        aggregated = self._aggregated() if unasked else frozenset()
+        for version, error in unasked.items():
+            if version not in aggregated:
+                raise error
         return resources_of_discovery(documents)
+
+    def _aggregated(self) -> frozenset[str]:
+        """Return `group/version` of what another server than the API server answers for."""
+        specs = [service["spec"] for service in self.list_objects(API_SERVICES)]
+        return frozenset(f"{one['group']}/{one['version']}" for one in specs if one.get("service"))
 
     def close(self) -> None:
         """Close every connection."""

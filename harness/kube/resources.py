@@ -112,6 +112,7 @@ VALIDATING_WEBHOOKS = _cluster_scoped(
 CUSTOM_RESOURCE_DEFINITIONS = _cluster_scoped(
     "apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition"
 )
+API_SERVICES = _cluster_scoped("apiregistration.k8s.io", "apiservices", "APIService")
 
 #: Asking what oneself may do; cannot be listed, so no discovery of ours finds it.
 SELF_SUBJECT_ACCESS_REVIEWS = _cluster_scoped(
@@ -136,6 +137,7 @@ KNOWN: Mapping[str, Resource] = {
         MUTATING_WEBHOOKS,
         VALIDATING_WEBHOOKS,
         CUSTOM_RESOURCE_DEFINITIONS,
+        API_SERVICES,
         SELF_SUBJECT_ACCESS_REVIEWS,
     )
 }
@@ -149,24 +151,23 @@ def resource_of_kind(kind: str) -> Resource | None:
 
 
 def resources_of_discovery(groups: Mapping[str, Mapping[str, Any]]) -> tuple[Resource, ...]:
-    """Return what can be listed and deleted, from discovery documents.
+    """Return what can be listed and deleted, from discovery documents; each kind once.
 
     Args:
-        groups: `group/version` (or `v1`) to its APIResourceList.
+        groups: `group/version` (or `v1`) to its APIResourceList; the first that has a kind wins.
     """
-    found = []
+    found: dict[tuple[str, str], Resource] = {}
     for group_version, document in groups.items():
         group, _, version = group_version.rpartition("/")
         for entry in document.get("resources", ()):
             if "/" in entry["name"] or not {"list", "delete"} <= set(entry["verbs"]):
                 continue
-            found.append(
-                Resource(
-                    group=group,
-                    version=version,
-                    plural=entry["name"],
-                    kind=entry["kind"],
-                    namespaced=entry["namespaced"],
-                )
+            resource = Resource(
+                group=group,
+                version=version,
+                plural=entry["name"],
+                kind=entry["kind"],
+                namespaced=entry["namespaced"],
             )
-    return tuple(sorted(found, key=lambda resource: (resource.group, resource.plural)))
+            found.setdefault((group, resource.plural), resource)
+    return tuple(found[key] for key in sorted(found))

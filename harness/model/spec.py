@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.core.naming import ROLES
+from harness.model.expect import Admitted, Expect
 from harness.model.frozen import Frozen, Identifier, Text
 
 When = Literal["ready", "after", "swept"]
 Verb = Literal["get", "list", "create", "update", "patch", "delete", "deletecollection"]
 Where = Literal["canary", "attempt"]
-Refuser = Literal["rbac", "schema", "pod_security", "policy", "webhook"]
 
 #: The cluster's administrator: not a role, but somebody whom rules may bind too.
 ADMIN = "admin"
@@ -31,16 +30,21 @@ class Cause(StrEnum):
     """Why a case did not hold; the first that applies, from the outside in, is the gate's."""
 
     API_UNREACHABLE = "API server unreachable"
+    NOT_IMPERSONATED = "the harness may not act as somebody else"
     KIND_MISSING = "CRD missing"
-    CONNECTION_REFUSED = "connection refused"
     NO_ENDPOINTS = "no endpoints"
+    NO_ROUTE = "no way to the webhook"
+    CONNECTION_REFUSED = "connection refused"
+    CONNECTION_CLOSED = "connection closed"
     TLS = "TLS/CA"
     TIMED_OUT = "time-out"
     WEBHOOK_FAILED = "webhook answered with an error"
+    BAD_REVIEW = "webhook answered with no review of the request"
     WRONG_REFUSER = "wrong refuser answered"
     TARGET_MISSING = "target missing"
     GIVEN_FAILED = "given refused"
     CONTROL_REFUSED = "control refused"
+    FLAPPING = "enforced at times only"
     NOT_EFFECTIVE = "registration not effective"
     NOT_ENFORCED = "not enforced"
     WRONGLY_REFUSED = "refused what must pass"
@@ -49,11 +53,33 @@ class Cause(StrEnum):
     NOT_RUNNABLE = "not runnable on this cluster"
 
 
-def _known_role(role: str) -> str:
-    if role not in (*ROLES, ADMIN):
-        msg = f"unknown role {role!r}, expected one of {', '.join((*ROLES, ADMIN))}"
-        raise ValueError(msg)
-    return role
+class Identity(Frozen):
+    """Somebody as whom a request is made: a user with groups, or a ServiceAccount.
+
+    Attributes:
+        user: Name of the user.
+        groups: The user's groups, beside `system:authenticated`, which everybody is in.
+        service_account: Name of the ServiceAccount; its three groups are given with it.
+        namespace: The ServiceAccount's; None means the one that the case is probed in.
+    """
+
+    user: Text | None = None
+    groups: tuple[Text, ...] = ()
+    service_account: Text | None = None
+    namespace: Text | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Identity:
+        if (self.user is None) == (self.service_account is None):
+            msg = "needs either user or service_account"
+            raise ValueError(msg)
+        if self.user is not None and self.namespace is not None:
+            msg = "a user has no namespace"
+            raise ValueError(msg)
+        if self.service_account is not None and self.groups:
+            msg = "a service_account has no groups but its own"
+            raise ValueError(msg)
+        return self
 
 
 class Request(Frozen):
@@ -83,67 +109,8 @@ class Given(Frozen):
 
     @model_validator(mode="after")
     def _valid(self) -> Given:
-        _known_role(self.as_)
         if (self.create is None) == (self.request is None):
             msg = "needs either create or request"
-            raise ValueError(msg)
-        return self
-
-
-class Refused(Frozen):
-    """The request must be refused, by this one, and say this.
-
-    Attributes:
-        name: The policy or webhook; without it, another one's refusal would pass for this one's.
-        message: Text that the answer's message must hold.
-    """
-
-    by: Refuser
-    name: str = ""
-    code: int | None = None
-    message: Text | None = None
-
-    @model_validator(mode="after")
-    def _named(self) -> Refused:
-        if (self.by in ("policy", "webhook")) != bool(self.name):
-            needs = "needs its name" if not self.name else "has no name"
-            msg = f"a refusal by {self.by} {needs}"
-            raise ValueError(msg)
-        return self
-
-    @property
-    def refuser(self) -> str:
-        """Who must refuse, as audit records spell it: `rbac`, `policy:NAME`."""
-        return f"{self.by}:{self.name}" if self.name else self.by
-
-
-class Admitted(Frozen):
-    """The request must pass; `fields` are dotted paths of the answer and their values."""
-
-    fields: dict[str, Any] = {}
-    warning: Text | None = None
-
-
-class Expect(Frozen):
-    """What must come of a request: exactly one of these."""
-
-    refused: Refused | None = None
-    admitted: Admitted | None = None
-    absent: bool | None = None
-    count: int | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _word(cls, value: Any) -> Any:
-        if value in ("admitted", "absent"):
-            return {value: {} if value == "admitted" else True}
-        return value
-
-    @model_validator(mode="after")
-    def _one(self) -> Expect:
-        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
-            msg = f"needs exactly one of refused, admitted, absent, count; found {given}"
             raise ValueError(msg)
         return self
 
@@ -160,8 +127,10 @@ class Control(Frozen):
     expect: Expect = Expect(admitted=Admitted())
 
     @model_validator(mode="after")
-    def _valid(self) -> Control:
-        _known_role(self.as_)
+    def _works(self) -> Control:
+        if self.expect.admitted is None and not self.expect.count:
+            msg = "a control expects what works: admitted, or a count above 0"
+            raise ValueError(msg)
         return self
 
 
@@ -169,13 +138,14 @@ class Case(Frozen):
     """One request as one identity, and what must come of it.
 
     Attributes:
+        when: At which times of a run it is due; all of them where none is named.
         where: Whether it is probed in the canary, in an attempt's own namespace, or in both. The
             canary has no controller, so only there may a case be given a status; in an attempt's
             namespace a controller would take up what is made.
     """
 
     name: Text
-    when: Annotated[tuple[When, ...], Field(min_length=1)]
+    when: Annotated[tuple[When, ...], Field(min_length=1)] = ("ready", "after", "swept")
     where: Annotated[tuple[Where, ...], Field(min_length=1)] = ("canary",)
     requires: tuple[Identifier, ...] = ()
     given: tuple[Given, ...] = ()
@@ -186,7 +156,6 @@ class Case(Frozen):
 
     @model_validator(mode="after")
     def _valid(self) -> Case:
-        _known_role(self.as_)
         if self.expect.refused and self.control is None:
             msg = "a case that expects a refusal needs a control that must work"
             raise ValueError(msg)
@@ -200,13 +169,29 @@ class SpecBody(Frozen):
     """The body of a SafetySpec.
 
     Attributes:
-        stack: Whose root variables its placeholders name.
+        stack: Whose root variables its placeholders name; None means those of the stack that
+            stands on the cluster.
+        namespace: Where its cases are probed unless a request says so; None leaves it to whoever
+            runs them.
+        identities: Names for `as`, beside the roles of the laboratory and the administrator.
         requires: Capabilities of the cluster without which no case can be judged.
     """
 
-    stack: str = "platform"
+    stack: Text | None = None
+    namespace: Text | None = None
+    identities: dict[Identifier, Identity] = {}
     requires: tuple[Identifier, ...] = ()
     cases: Annotated[tuple[Case, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _valid(self) -> SpecBody:
+        if ADMIN in self.identities:
+            msg = f"{ADMIN!r} is the administrator, and nobody else"
+            raise ValueError(msg)
+        if self.namespace and any("attempt" in case.where for case in self.cases):
+            msg = "a spec with a namespace has no case in an attempt's own"
+            raise ValueError(msg)
+        return self
 
 
 class SpecMetadata(Frozen):
@@ -229,7 +214,10 @@ class CaseResult(Frozen):
 
     Attributes:
         refuser: Who must refuse (`rbac`, `policy:NAME`); empty when the request must pass.
+        guard: Whom several probes tell of: a refuser that may come and go, or `spec:NAME` for what
+            stamps or warns under no name; empty where one probe tells as much.
         cause: Why it did not hold; None when it held.
+        probes: How often its request was made: when it held, held each time.
     """
 
     spec: str
@@ -239,4 +227,6 @@ class CaseResult(Frozen):
     verdict: Verdict
     detail: str
     refuser: str = ""
+    guard: str = ""
     cause: Cause | None = None
+    probes: int = 1

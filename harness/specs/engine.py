@@ -6,66 +6,29 @@ by the harness itself, whatever happened, within a bound.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from harness.errors import KubeError
-from harness.kube.client import KubeClient
-from harness.kube.resources import Resource, resource_of_kind
-from harness.model.spec import (
-    ADMIN,
-    Admitted,
-    Case,
-    CaseResult,
-    Cause,
-    Expect,
-    Given,
-    Request,
-    Verdict,
-    When,
-)
-from harness.specs.kinds import Kinds, wire_of
+from harness.kube.resources import NAMESPACES, Resource, resource_of_kind
+from harness.model.expect import Admitted, Expect
+from harness.model.spec import Case, CaseResult, Cause, Given, Request, Verdict, When
+from harness.specs.guards import guard_of, refuser_of
+from harness.specs.kinds import wire_of
 from harness.specs.leftovers import Made, remove
 from harness.specs.naming import name_of, with_marker
-from harness.specs.verdicts import Judgement, judge_answer
+from harness.specs.probe import Probe
+from harness.specs.verdicts import Judgement, in_spite_of, judge_answer, value_at
+
+__all__ = ["ASK_TIMEOUT_S", "Probe", "judge"]
 
 #: Longest wait for one answer, in seconds: two webhooks at 3 s each, and a margin.
 ASK_TIMEOUT_S = 10.0
 
+#: What the API server passes on from elsewhere, which need be no object of Kubernetes.
+_RELAYED = frozenset({"log", "proxy"})
+
 _ADMITTED = Expect(admitted=Admitted())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """Where a case is probed, and on whose behalf it is recorded.
-
-    Attributes:
-        client: The administrator's client; roles are impersonated through it.
-        namespace: Where the roles are, and where what is asked for lives unless a case says so.
-        capabilities: What the cluster can do.
-        kinds: Finds resources.
-    """
-
-    client: KubeClient
-    namespace: str
-    capabilities: frozenset[str]
-    kinds: Kinds
-
-    @classmethod
-    def of(cls, client: KubeClient, namespace: str, capabilities: Collection[str]) -> Probe:
-        """Return a probe of a namespace."""
-        return cls(
-            client=client,
-            namespace=namespace,
-            capabilities=frozenset(capabilities),
-            kinds=Kinds(client),
-        )
-
-    def client_as(self, identity: str) -> KubeClient:
-        """Return the client of a role of the namespace, or the administrator's own."""
-        if identity == ADMIN:
-            return self.client
-        return self.client.as_service_account(self.namespace, identity)
 
 
 @dataclass(slots=True)
@@ -92,26 +55,38 @@ class _Session:
         )
         stores = request.verb == "create" and not dry_run and not request.subresource
         name = name_of(request.body)
+        where = self._where(request, resource)
         if stores and name:
-            where = (request.namespace or self.probe.namespace) if resource.namespaced else None
             # Noted before the send: an answer that never comes may still have been stored.
             self.made.append(Made(resource=resource, namespace=where, name=name, uid=""))
         answer = wire.send(self.probe.client_as(identity), timeout_s=ASK_TIMEOUT_S)
         if stores and name:
             noted = self.made.pop()
             if not answer.refused:
-                uid = str(answer.body["metadata"]["uid"])
+                uid = str(value_at(answer.body, "metadata.uid") or "")
                 self.made.append(
                     Made(resource=resource, namespace=noted.namespace, name=noted.name, uid=uid)
                 )
-        return judge_answer(expect, answer)
+        found = judge_answer(expect, answer, relayed=request.subresource in _RELAYED)
+        if found.held and expect.nothing and where and self._is_nowhere(where):
+            detail = f"{found.detail}, but there is no namespace {where}"
+            return Judgement(verdict=Verdict.UNKNOWN, detail=detail, cause=Cause.TARGET_MISSING)
+        return found
+
+    def _is_nowhere(self, namespace: str) -> bool:
+        """Tell whether a namespace is not there; it is listed all the same, as an empty one."""
+        path = NAMESPACES.path(name=namespace)
+        return self.probe.client.ask("GET", path, timeout_s=ASK_TIMEOUT_S).status == 404
+
+    def _where(self, request: Request, resource: Resource) -> str | None:
+        return (request.namespace or self.probe.namespace) if resource.namespaced else None
 
     def _with_version(self, request: Request, resource: Resource) -> Request:
         """Put the version that stands there into an update, as an editor would send it."""
         metadata = request.body.get("metadata", {}) if isinstance(request.body, dict) else {}
         if request.verb != "update" or "resourceVersion" in metadata:
             return request
-        where = (request.namespace or self.probe.namespace) if resource.namespaced else None
+        where = self._where(request, resource)
         found = self.probe.client.find(resource, request.name, namespace=where)
         if found is None:
             return request
@@ -132,7 +107,9 @@ class _Session:
         )
 
 
-def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> CaseResult:
+def judge(
+    spec: str, case: Case, probe: Probe, *, when: When, marker: str, probes: int = 1
+) -> CaseResult:
     """Run one case and return what it showed.
 
     Args:
@@ -141,6 +118,7 @@ def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> Ca
         probe: Where.
         when: At which of its times, for the record.
         marker: Appended to every name that the case makes; never used twice.
+        probes: How often its request is made, one after the other, until one does not hold.
     """
     missing = sorted(set(case.requires) - probe.capabilities)
     if missing:
@@ -150,7 +128,7 @@ def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> Ca
             cause=Cause.NOT_RUNNABLE,
         )
     else:
-        judgement = _run(with_marker(case, marker), _Session(probe=probe, marker=marker))
+        judgement = _judge_often(case, probe, marker, probes=probes)
     return CaseResult(
         spec=spec,
         case=case.name,
@@ -158,14 +136,44 @@ def judge(spec: str, case: Case, probe: Probe, *, when: When, marker: str) -> Ca
         namespace=probe.namespace,
         verdict=judgement.verdict,
         detail=judgement.detail,
-        refuser=case.expect.refused.refuser if case.expect.refused else "",
+        refuser=refuser_of(case),
+        guard=guard_of(spec, case),
         cause=judgement.cause,
+        probes=judgement.probes,
     )
 
 
-def _run(case: Case, session: _Session) -> Judgement:
+def _judge_often(case: Case, probe: Probe, marker: str, *, probes: int) -> Judgement:
+    """Run the case once, and its request `probes` times or until one does not hold.
+
+    What is stored is made and undone each time, by a run of its own; the control was seen in the
+    first.
+    """
+    if _stores_nothing(case.request):
+        return _run(case, _Session(probe=probe, marker=marker), probes=probes)
+    alone = case.model_copy(update={"control": None})
+
+    def run(number: int) -> Judgement:
+        session = _Session(probe=probe, marker=marker if number == 1 else f"{marker}x{number}")
+        return _run(case if number == 1 else alone, session, probes=1)
+
+    return _until_lost(run, probes)
+
+
+def _until_lost(ask: Callable[[int], Judgement], probes: int) -> Judgement:
+    """Ask `probes` times, numbered from 1, or until an answer does not hold."""
+    found, held = ask(1), 0
+    while found.held:
+        held += 1
+        if held == probes:
+            return replace(found, probes=probes)
+        found = ask(held + 1)
+    return in_spite_of(found, held=held)
+
+
+def _run(case: Case, session: _Session, *, probes: int) -> Judgement:
     try:
-        judgement = _judge_steps(case, session)
+        judgement = _judge_steps(case, session, probes=probes)
     except KubeError as error:  # no answer, or none to discovery: nothing was decided
         judgement = Judgement(
             verdict=Verdict.UNKNOWN, detail=error.message, cause=Cause.API_UNREACHABLE
@@ -178,19 +186,39 @@ def _run(case: Case, session: _Session) -> Judgement:
     return judgement
 
 
-def _judge_steps(case: Case, session: _Session) -> Judgement:
+def _judge_steps(unmarked: Case, session: _Session, *, probes: int) -> Judgement:
+    case = with_marker(unmarked, session.marker)
     for number, given in enumerate(case.given, start=1):
         found = session.ask(given.as_, _request_of(given), _ADMITTED, dry_run=False)
         if not found.held:
             return _not_proved(found, Cause.GIVEN_FAILED, f"given {number} as {given.as_}")
-    found = session.ask(case.as_, case.request, case.expect, dry_run=case.request.dry_run)
+    found = _ask_often(unmarked, session, probes=probes)
     if not found.held or case.control is None:
         return found
     request = case.control.request or case.request
     control = session.ask(case.control.as_, request, case.control.expect, dry_run=request.dry_run)
     if not control.held:
         return _not_proved(control, Cause.CONTROL_REFUSED, f"control as {case.control.as_}")
-    return Judgement(verdict=Verdict.HELD, detail=f"{found.detail}; control {control.detail}")
+    return replace(found, detail=f"{found.detail}; control {control.detail}")
+
+
+def _ask_often(unmarked: Case, session: _Session, *, probes: int) -> Judgement:
+    """Make the case's request `probes` times, or until an answer does not hold.
+
+    Each has names of its own where the case makes nothing before it: no answer to an earlier one
+    can stand for it. What is given is what it was given.
+    """
+
+    def ask(number: int) -> Judgement:
+        fresh = "" if number == 1 or unmarked.given else f"x{number}"
+        case = with_marker(unmarked, session.marker + fresh)
+        return session.ask(case.as_, case.request, case.expect, dry_run=case.request.dry_run)
+
+    return _until_lost(ask, probes)
+
+
+def _stores_nothing(request: Request) -> bool:
+    return request.dry_run or request.verb in ("get", "list")
 
 
 def _not_proved(found: Judgement, cause: Cause, step: str) -> Judgement:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from harness.errors import NotFoundError
 from harness.kube.answers import Answer
 from harness.kube.client import JSON_PATCH, JSON_TYPE, MERGE_PATCH, KubeClient
-from harness.kube.resources import KNOWN, Resource
+from harness.kube.resources import KNOWN, Resource, resources_of_discovery
 from harness.kube.snapshot import PROBE_MANAGER
 from harness.model.frozen import Json
 from harness.model.spec import Request
@@ -24,22 +25,41 @@ _METHODS = {
 
 
 class Kinds:
-    """Finds resources by `plural.group`: known ones at once, others by discovery, once."""
+    """Finds resources by `plural.group`: known ones at once, others by discovery of their group.
+
+    What is there is asked for once; what is missing each time, since a gate waits for it.
+    """
 
     def __init__(self, client: KubeClient) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._discovered: dict[str, Resource] | None = None
+        self._discovered: dict[str, Resource] = {}
 
     def named(self, qualified: str) -> Resource | None:
-        """Return the resource, or None when the cluster has none of that name."""
+        """Return the resource, or None when the cluster has none of that name.
+
+        Raises:
+            KubeError: The cluster did not say.
+        """
         if qualified in KNOWN:
             return KNOWN[qualified]
         with self._lock:
-            if self._discovered is None:
-                found = self._client.discover()
-                self._discovered = {resource.qualified: resource for resource in found}
+            if qualified not in self._discovered:
+                found = self._of_group(qualified.partition(".")[2])
+                self._discovered.update({resource.qualified: resource for resource in found})
             return self._discovered.get(qualified)
+
+    def _of_group(self, group: str) -> tuple[Resource, ...]:
+        """Return the kinds of one group in its preferred version; of a missing group, none."""
+        version, root = "v1", "/api"
+        try:
+            if group:
+                root = "/apis"
+                preferred = self._client.call("GET", f"/apis/{group}")["preferredVersion"]
+                version = preferred["groupVersion"]
+            return resources_of_discovery({version: self._client.call("GET", f"{root}/{version}")})
+        except NotFoundError:
+            return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

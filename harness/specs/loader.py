@@ -6,20 +6,26 @@ names, whether what a case makes can be undone, whether a policy's manifest is b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import difflib
+import functools
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.core.documents import Document, KeyPath, build, load_document, load_documents
-from harness.core.placeholders import render_document
+from harness.core.naming import ROLES
+from harness.core.placeholders import names_in, render_document
 from harness.errors import SpecError
 from harness.kube.resources import resource_of_kind
 from harness.model.frozen import Json
-from harness.model.spec import Case, Request, SafetySpec
+from harness.model.spec import ADMIN, Case, Request, SafetySpec
 from harness.specs.naming import declared_names, name_of
 
 SPEC_FILE = "spec.yaml"
 POLICY_FILE = "policy.yaml"
+
+#: Gives the effective root variables of a stack.
+Resolve = Callable[[str], Mapping[str, Json]]
 
 #: Verbs whose object must be one that the case makes, unless nothing is stored.
 _CHANGES = frozenset({"update", "patch", "delete", "deletecollection"})
@@ -33,11 +39,13 @@ class LoadedSpec:
         spec: The spec.
         path: Its file.
         policy_path: The manifest that it proves; None where something else enforces it.
+        lines: Name of a case to its line in the file.
     """
 
     spec: SafetySpec
     path: Path
     policy_path: Path | None
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -46,27 +54,27 @@ class LoadedSpec:
 
 
 def load_specs(
-    policies_dir: Path, resolve: Callable[[str], Mapping[str, Json]]
+    policies_dir: Path,
+    resolve: Resolve,
+    *,
+    stack: str = "platform",
+    roles: Collection[str] = ROLES,
 ) -> tuple[LoadedSpec, ...]:
     """Load every policies/ID/spec.yaml, sorted by ID.
 
     Args:
         policies_dir: Folder with one folder a policy.
-        resolve: Returns the effective root variables of a stack.
+        resolve: Returns the effective root variables of a stack; asked once for each.
+        stack: The one that stands on the cluster: that of specs that name none.
+        roles: ServiceAccounts that the probed namespace has, which a spec may name in `as`.
 
     Raises:
         SpecError: The first thing that is wrong, with file, line and key; or there is no spec.
         VariableError: A stack's variables cannot be resolved.
     """
     folders = [path for path in _entries(policies_dir) if path.is_dir()]
-    known: dict[str, Mapping[str, Json]] = {}
-
-    def values(stack: str) -> Mapping[str, Json]:
-        if stack not in known:
-            known[stack] = resolve(stack)
-        return known[stack]
-
-    loaded = tuple(_load(folder, values) for folder in folders)
+    asked = functools.cache(resolve)
+    loaded = tuple(load_spec(folder, asked, stack=stack, roles=roles) for folder in folders)
     if not loaded:
         msg = f"{policies_dir}: no specs, expected at least one */{SPEC_FILE}"
         raise SpecError(msg, hint="check the folder that holds the policies")
@@ -81,13 +89,18 @@ def _entries(policies_dir: Path) -> list[Path]:
         raise SpecError(msg, hint="check the folder that holds the policies") from error
 
 
-def _load(folder: Path, values: Callable[[str], Mapping[str, Json]]) -> LoadedSpec:
+def load_spec(
+    folder: Path, resolve: Resolve, *, stack: str = "platform", roles: Collection[str] = ROLES
+) -> LoadedSpec:
+    """Load one policies/ID/spec.yaml, as `load_specs` does, and what stands beside it."""
     document = load_document(folder / SPEC_FILE, kind=SpecError)
     body = document.data.get("spec")
-    stack = body.get("stack", "platform") if isinstance(body, dict) else "platform"
-    if not isinstance(stack, str):
-        raise document.error(SpecError, ("spec", "stack"), f"found {stack!r}, expected a name")
-    document = render_document(document, values(stack), kind=SpecError)
+    named = body.get("stack") if isinstance(body, dict) else None
+    if named is not None and not (isinstance(named, str) and named.strip()):
+        raise document.error(SpecError, ("spec", "stack"), f"found {named!r}, expected a name")
+    # Asking Terraform takes a third of a second: only where its answer can make a difference.
+    asks = named is not None or names_in(document.data)
+    document = render_document(document, resolve(named or stack) if asks else {}, kind=SpecError)
     spec = build(SafetySpec, document, kind=SpecError)
     if spec.metadata.name != folder.name:
         raise document.error(
@@ -96,19 +109,33 @@ def _load(folder: Path, values: Callable[[str], Mapping[str, Json]]) -> LoadedSp
             f"found {spec.metadata.name!r}, expected the folder's name {folder.name!r}",
             hint="rename one of them",
         )
-    seen: set[str] = set()
+    known = (*spec.spec.identities, ADMIN, *roles)
+    lines: dict[str, int] = {}
     for index, case in enumerate(spec.spec.cases):
         at = ("spec", "cases", index)
-        if case.name in seen:
+        if case.name in lines:
             raise document.error(SpecError, (*at, "name"), f"{case.name!r} stands twice")
-        seen.add(case.name)
+        lines[case.name] = document.lines[at]
+        _check_identities(document, at, case, known)
         _check_case(document, at, case)
-    policy_path = folder / POLICY_FILE
-    if not policy_path.exists():
-        return LoadedSpec(spec=spec, path=document.path, policy_path=None)
-    _check_policy(policy_path, folder.name)
-    _check_proved(document, spec)
-    return LoadedSpec(spec=spec, path=document.path, policy_path=policy_path)
+    manifest = folder / POLICY_FILE
+    policy_path = manifest if manifest.exists() else None
+    if policy_path is not None:
+        _check_policy(policy_path, folder.name)
+        _check_proved(document, spec)
+    return LoadedSpec(spec=spec, path=document.path, policy_path=policy_path, lines=lines)
+
+
+def _check_identities(document: Document, at: KeyPath, case: Case, known: Collection[str]) -> None:
+    named = [((*at, "given", index), given.as_) for index, given in enumerate(case.given)]
+    named.append((at, case.as_))
+    if case.control:
+        named.append(((*at, "control"), case.control.as_))
+    for place, name in named:
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"use one of {', '.join(known)}"
+            raise document.error(SpecError, (*place, "as"), f"unknown identity {name!r}", hint=hint)
 
 
 def _check_case(document: Document, at: KeyPath, case: Case) -> None:

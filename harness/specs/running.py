@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import secrets
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from harness.model.spec import Case, CaseResult, When, Where
 from harness.specs.engine import Probe, judge
+from harness.specs.guards import guard_of
 from harness.specs.loader import LoadedSpec
 
 #: Cases at once. An API server answers one in 3 to 5 ms, most of it its own work; for eight clients
@@ -37,6 +40,7 @@ def run_specs(
     *,
     where: Where = "canary",
     marker: str | None = None,
+    probes: int = 1,
 ) -> tuple[CaseResult, ...]:
     """Run every due case once and return what each showed, in the order of the specs.
 
@@ -46,14 +50,34 @@ def run_specs(
         probe: Where.
         where: Which kind of namespace that is.
         marker: None draws a new one.
+        probes: Requests that each guard gets at least which may come and go; where it has fewer
+            cases, theirs are made several times.
     """
     cases = tuple(due(specs, when, where))
+    times = shares([guard_of(loaded.name, case) for loaded, case in cases], probes)
     own = marker or new_marker()
 
-    def run(item: tuple[int, tuple[LoadedSpec, Case]]) -> CaseResult:
-        number, (loaded, case) = item
-        # Cases of two specs may make the same name at the same time.
-        return judge(loaded.name, case, probe, when=when, marker=f"{own}{number:02d}")
+    def run(number: int) -> CaseResult:
+        loaded, case = cases[number]
+        return judge(
+            loaded.name,
+            case,
+            probe.of_spec(loaded.spec.spec),
+            when=when,
+            marker=f"{own}{number:02d}",  # cases of two specs may make the same name at once
+            probes=times[number],
+        )
 
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
-        return tuple(pool.map(run, enumerate(cases)))
+        return tuple(pool.map(run, range(len(cases))))
+
+
+def shares(guards: Sequence[str], probes: int) -> tuple[int, ...]:
+    """Return how often each case is probed, so that every guard is `probes` times at least. Pure.
+
+    Args:
+        guards: The guard of each case; empty for a case that once is enough for.
+        probes: Wanted for each guard.
+    """
+    cases = Counter(guards)
+    return tuple(max(1, math.ceil(probes / cases[guard])) if guard else 1 for guard in guards)

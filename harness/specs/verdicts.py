@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.kube.answers import Answer
 from harness.kube.refusals import who_refused, why_unanswered
-from harness.model.spec import Admitted, Cause, Expect, Refused, Verdict
+from harness.model.expect import Admitted, Expect, Refused
+from harness.model.spec import Cause, Verdict
 
 #: Characters of the API server's message kept in a detail; foreign text is capped.
 _MESSAGE_CHARS = 300
+
+#: How the API server ends the message of an object that is not there; a 404 of somebody in between
+#: says nothing of it. Source: k8s.io/apimachinery pkg/api/errors NewNotFound.
+_ABSENT = '" not found'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +31,13 @@ class Judgement:
     Attributes:
         detail: What was found and, where it differs, what was expected.
         cause: Why it did not hold; None when it held.
+        probes: Answers that it rests on.
     """
 
     verdict: Verdict
     detail: str
     cause: Cause | None = None
+    probes: int = 1
 
     @property
     def held(self) -> bool:
@@ -38,19 +45,41 @@ class Judgement:
         return self.verdict is Verdict.HELD
 
 
-def judge_answer(expect: Expect, answer: Answer) -> Judgement:
-    """Return what `answer` shows about `expect`. Pure."""
-    if cause := why_unanswered(answer.status, answer.message):
+def judge_answer(expect: Expect, answer: Answer, *, relayed: bool = False) -> Judgement:
+    """Return what `answer` shows about `expect`. Pure.
+
+    Args:
+        expect: What must come of the request.
+        answer: What came of it.
+        relayed: Whether its body may be anything, because the API server only passes it on.
+    """
+    cause = why_unanswered(answer.status, answer.message)
+    if cause is None and not answer.refused and not _is_decided(answer, relayed=relayed):
+        cause = Cause.OTHER_ANSWER
+    if cause is not None:
         return _unknown(cause, _said(answer))
     if expect.refused is not None:
         return _judge_refused(expect.refused, answer)
-    if expect.absent and answer.status == 404:
+    if expect.absent and answer.status == 404 and answer.message.endswith(_ABSENT):
         return _held("absent")
     if answer.refused:
         return _judge_unexpected_refusal(answer)
     if expect.admitted is not None:
         return _judge_admitted(expect.admitted, answer)
     return _judge_count(0 if expect.absent else expect.count or 0, answer)
+
+
+def in_spite_of(found: Judgement, *, held: int) -> Judgement:
+    """Return what does not hold, though the same request held just before. Pure.
+
+    What let a request through that it had refused was there, and is not to be relied on; who did
+    not answer keeps that as its cause.
+    """
+    if not held:
+        return found
+    cause = Cause.FLAPPING if found.cause is Cause.NOT_ENFORCED else found.cause
+    detail = f"held {held} times, then: {found.detail}"
+    return replace(found, cause=cause, detail=detail, probes=held + 1)
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -73,9 +102,17 @@ def value_at(value: Any, path: str) -> Any:
     return None
 
 
+def _is_decided(answer: Answer, *, relayed: bool) -> bool:
+    """Tell whether what did not fail is of the API server; somebody in between may say 200 too."""
+    named = isinstance(answer.body, Mapping) and bool(answer.body.get("kind"))
+    return 200 <= answer.status < 300 and (named or relayed)
+
+
 def _judge_refused(expect: Refused, answer: Answer) -> Judgement:
     if not answer.refused:
-        return _broken(Cause.NOT_ENFORCED, f"admitted, expected a refusal by {expect.refuser}")
+        warned = f" (warned: {'; '.join(answer.warnings)})" if answer.warnings else ""
+        detail = f"admitted{warned}, expected a refusal by {expect.refuser}"
+        return _broken(Cause.NOT_ENFORCED, detail[:_MESSAGE_CHARS])
     refusal = who_refused(answer.status, answer.message)
     if refusal is None:
         cause = Cause.TARGET_MISSING if answer.status == 404 else Cause.OTHER_ANSWER
@@ -115,7 +152,8 @@ def _judge_admitted(expect: Admitted, answer: Answer) -> Judgement:
 
 def _judge_count(wanted: int, answer: Answer) -> Judgement:
     body = answer.body if isinstance(answer.body, Mapping) else {}
-    found = len(body["items"] or ()) if "items" in body else 1
+    items = body.get("items", [body])
+    found = len(items) if isinstance(items, list) else 0
     if found != wanted:
         return _broken(Cause.NOT_ENFORCED, f"{found} found, {wanted} expected")
     return _held(f"{found} found")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from harness.core.files import append_line
 from harness.core.process import INTERRUPT_GRACE_S, Child, Finished
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.errors import TerraformError
+from harness.terraform.command_line import command_line
 from harness.terraform.diagnostics import Diagnostic, parse_events, read_diagnostics
+from harness.terraform.engine import Engine
 from harness.terraform.outcomes import GOOD, Outcome, outcome_error, outcome_of
 
 #: Bytes of standard output kept. `show -json` of a stack with 100 manifests is 2 MB.
@@ -46,6 +49,11 @@ class Limits:
     read_s: float = 60.0
     grace_s: float = INTERRUPT_GRACE_S
 
+    @property
+    def lock_timeout(self) -> str:
+        """The wait for another holder, as the engines write it."""
+        return f"{self.lock_s:g}s"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
@@ -59,19 +67,23 @@ class Completed:
     """
 
     outcome: Outcome
-    events: tuple[Mapping[str, Any], ...]
+    events: tuple[Mapping[str, Any], ...] = field(repr=False)
     diagnostics: tuple[Diagnostic, ...]
-    stdout: str
+    stdout: str = field(repr=False)
 
-    def document(self, command: str) -> Any:
+    def document(self, command: str, *, decoder: json.JSONDecoder | None = None) -> Any:
         """Return the one JSON document that was printed, passing over a wrapper's lines before it.
+
+        Args:
+            command: Its name in messages.
+            decoder: What reads it; None is Python's own, which rounds long fractions.
 
         Raises:
             TerraformError: There is none; the output itself is not shown, it may hold secrets.
         """
         for start in re.finditer(r"^\{", self.stdout, re.MULTILINE):
             try:
-                return json.JSONDecoder().raw_decode(self.stdout, start.start())[0]
+                return (decoder or json.JSONDecoder()).raw_decode(self.stdout, start.start())[0]
             except json.JSONDecodeError:
                 continue
         msg = f"{command}: printed {len(self.stdout)} characters, expected one JSON document"
@@ -109,7 +121,15 @@ def run_command(
     diagnostics = read_diagnostics(events, finished.stderr)
     outcome = outcome_of(finished, events, diagnostics)
     if outcome not in GOOD:
-        raise outcome_error(command, finished, outcome, diagnostics, secrets)
+        raise outcome_error(
+            command,
+            finished,
+            outcome,
+            diagnostics,
+            secrets,
+            now=SYSTEM_CLOCK.now(),
+            state_dump=next((event["state"] for event in events if "state" in event), None),
+        )
     return Completed(
         outcome=outcome, events=events, diagnostics=diagnostics, stdout=finished.stdout
     )
@@ -145,6 +165,8 @@ class Runner:
     """Where the commands of one stack run, and the log that gets one line for each.
 
     Attributes:
+        engine: What runs them.
+        work_dir: A folder that holds no state.
         env: The whole environment.
         cwd: The root module.
         log_path: File to append to; it gets names, seconds and outcomes, never an output.
@@ -152,6 +174,8 @@ class Runner:
         grace_s: Seconds between the one interrupt and the end of the tree.
     """
 
+    engine: Engine
+    work_dir: Path
     env: Mapping[str, str]
     cwd: Path
     log_path: Path
@@ -160,13 +184,15 @@ class Runner:
 
     def run(
         self,
-        argv: Sequence[str],
-        *,
-        command: str,
+        subcommand: str,
+        *arguments: str,
         timeout_s: float,
         on_line: Callable[[str], None] | None = None,
+        **options: Any,
     ) -> Completed:
-        """Run one command; see `run_command`."""
+        """Run one command of the engine; see `command_line` and `run_command`."""
+        argv = command_line(self.engine.path, self.work_dir, subcommand, *arguments, **options)
+        command = f"{self.engine.name} {subcommand}"
         started_s = SYSTEM_CLOCK.monotonic_s()
         said = "stopped by the harness"
         try:
@@ -191,5 +217,6 @@ class Runner:
                 "seconds": round(SYSTEM_CLOCK.monotonic_s() - started_s, 3),
                 "outcome": said,
             }
-            append_line(self.log_path, entry)
+            with suppress(OSError):  # a log that cannot be written hides no outcome
+                append_line(self.log_path, entry)
         return completed

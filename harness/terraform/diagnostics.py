@@ -11,13 +11,21 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 #: Characters kept of one diagnostic; foreign text is capped.
 _TEXT_CHARS = 500
 
-#: Shortest text cut out as a secret: shorter ones would blank out ordinary words.
+#: Shortest text cut out of longer words as a secret; a shorter one would blank out half of all
+#: words, so it is cut out only where it stands alone.
 _SECRET_CHARS = 3
+
+#: Characters that no JSON of an engine's holds as they are.
+_MARKUP = re.compile(r"[<>&]")
+
+#: How every event of both engines begins.
+_EVENT = '{"@level"'
 
 #: Frames and colour codes of the human-readable form, which init and show print.
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|^[╷│╵] ?", re.MULTILINE)
@@ -64,12 +72,16 @@ def parse_events(text: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_event(line: str) -> dict[str, Any] | None:
-    """Return one event, or None when the line is not one. Pure."""
-    if not line.startswith("{"):
+    """Return the event of a line, or None when there is none. Pure.
+
+    What a wrapper prints without a newline stands before the event, or behind it.
+    """
+    start = 0 if line.startswith("{") else line.find(_EVENT)
+    if start < 0:
         return None
     try:
-        event = json.loads(line)
-    except json.JSONDecodeError:
+        event, _ = json.JSONDecoder().raw_decode(line, start)
+    except ValueError:  # not JSON, or a number of more digits than Python converts
         return None
     return event if isinstance(event, dict) and "type" in event else None
 
@@ -107,7 +119,8 @@ def _prose_diagnostics(stderr: str) -> list[Diagnostic]:
         Diagnostic(
             severity="error",
             summary=block.partition("\n")[0].strip(),
-            detail=" ".join(block.partition("\n")[2].split())[:_TEXT_CHARS],
+            # Not cut here: half of a secret would not be found.
+            detail=block.partition("\n")[2].strip(),
         )
         for block in re.split(r"^Error: ", text, flags=re.MULTILINE)[1:]
     ]
@@ -124,22 +137,39 @@ def redacted(diagnostic: Diagnostic, secrets: frozenset[str]) -> Diagnostic:
 
 def redact(text: str, secrets: frozenset[str]) -> str:
     """Return `text` with every secret replaced, the longest first. Pure."""
-    for secret in sorted(secrets, key=lambda secret: (-len(secret), secret)):
-        text = text.replace(secret, "(sensitive)")
-    return text
+    forms = map(_pattern, sorted(secrets, key=lambda secret: (-len(secret), secret)))
+    return re.sub("|".join(forms), "(sensitive)", text) if secrets else text
+
+
+def _pattern(secret: str) -> str:
+    """Return what finds a secret, wherever an engine broke its lines."""
+    words = r"\s+".join(re.escape(word) for word in secret.split())
+    return words if len(secret) >= _SECRET_CHARS else rf"(?<!\w){words}(?!\w)"
 
 
 def secret_texts(values: Iterable[Any]) -> frozenset[str]:
     """Return every text under which a secret value could show up in a message. Pure.
 
-    That is each scalar in it as it is, line by line, quoted for JSON, and in base64.
+    That is each scalar in it as it is, line by line, quoted for JSON and for native text, and in
+    base64. Keys of maps are no secrets: an object's are its attributes, which the source names.
     """
     texts: set[str] = set()
     for value in values:
         for scalar in _scalars(value):
-            texts |= {scalar, json.dumps(scalar)[1:-1], *scalar.splitlines()}
-            texts.add(base64.b64encode(scalar.encode()).decode())
-    return frozenset(text for text in texts if len(text) >= _SECRET_CHARS)
+            known = {scalar, base64.b64encode(scalar.encode()).decode(), *scalar.splitlines()}
+            quoted = {
+                json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+                for text in known
+                for ascii_only in (True, False)
+            }
+            templates = {text.replace("${", "$${").replace("%{", "%%{") for text in quoted}
+            # Both engines' jsonencode() writes these three as an HTML page would need them.
+            marked = {_MARKUP.sub(lambda m: f"\\u{ord(m[0]):04x}", text) for text in quoted}
+            long = known | quoted | templates | marked
+            texts |= {text for text in long if len(text.strip()) >= _SECRET_CHARS}
+            if re.search(r"\w", scalar):
+                texts.add(scalar.strip())
+    return frozenset(texts)
 
 
 def _scalars(value: Any) -> Iterator[str]:
@@ -153,3 +183,4 @@ def _scalars(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
+        yield f"{Decimal(repr(value)):f}"

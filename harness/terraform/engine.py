@@ -24,7 +24,7 @@ MINIMUM_VERSIONS: Mapping[str, tuple[int, int]] = {"terraform": (1, 7), "tofu": 
 _VERSION_TIMEOUT_S = 20.0
 
 #: Provider that may be built locally: a registry must not offer another build of it.
-_LOCAL_PROVIDERS = (
+LOCAL_PROVIDERS = (
     "registry.terraform.io/gavinbunney/kubectl",
     "registry.opentofu.org/gavinbunney/kubectl",
 )
@@ -119,7 +119,7 @@ def _cli_configuration(mirror: Path) -> str:
     return (
         "provider_installation {\n"
         f"  filesystem_mirror {{\n    path = {json.dumps(str(mirror))}\n  }}\n"
-        f"  direct {{\n    exclude = {json.dumps(list(_LOCAL_PROVIDERS))}\n  }}\n"
+        f"  direct {{\n    exclude = {json.dumps(list(LOCAL_PROVIDERS))}\n  }}\n"
         "}\n"
     )
 

@@ -1,4 +1,4 @@
-"""Which Kubernetes objects a state answers for: kind, name and UID of each, and nothing else.
+"""What of a state is in a Kubernetes cluster: which objects by UID, and whose resources at all.
 
 Pure. The UID is what the API server gave to the object that our apply made, so whoever makes one
 of the same name later is told apart. `stack` calls it.
@@ -6,12 +6,27 @@ of the same name later is told apart. `stack` calls it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-#: The one resource of the provider that makes objects.
-_TYPE = "kubectl_manifest"
+from harness.terraform.states import StateResource
+from harness.terraform.typed_resources import object_fields
+
+#: Providers of which every resource is in a cluster and goes with it. The list is closed: a
+#: provider that is not here may have made something elsewhere.
+_PROVIDERS = frozenset(
+    {
+        *("gavinbunney/kubectl", "alekc/kubectl", "hashicorp/kubernetes", "hashicorp/helm"),
+        *("hashicorp/kubernetes-alpha", "kbst/kustomization"),
+    }
+)
+
+#: A key of `for_each` or `count`; a quoted one may hold brackets and dots.
+_KEY = re.compile(r'\[(?:"(?:[^"\\]|\\.)*"|\d+)\]')
+
+#: How the resource types of these providers begin.
+_TYPES = ("kubectl_", "kubernetes_", "helm_", "kustomization_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,25 +44,25 @@ class AppliedManifest:
     uid: str
 
 
-def applied_manifests(shown: Mapping[str, Any]) -> tuple[AppliedManifest, ...]:
-    """Return the objects of a state's JSON, sorted by kind, namespace and name. Pure."""
-    root = (shown.get("values") or {}).get("root_module") or {}
+def applied_manifests(resources: Iterable[StateResource]) -> tuple[AppliedManifest, ...]:
+    """Return the objects that a state names, sorted by kind, namespace and name. Pure.
+
+    What was never given a UID was never made.
+    """
     found = (
-        AppliedManifest(
-            api_version=values["api_version"],
-            kind=values["kind"],
-            namespace=values.get("namespace") or "",
-            name=values["name"],
-            uid=values["uid"],
-        )
-        for values in _values(root)
+        AppliedManifest(**fields)
+        for one in resources
+        if one.managed and (fields := object_fields(one.type, one.attributes))
     )
     return tuple(sorted(found, key=lambda one: (one.kind, one.namespace, one.name)))
 
 
-def _values(module: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for resource in module.get("resources") or ():
-        if resource["type"] == _TYPE and resource["mode"] == "managed":
-            yield resource["values"]
-    for child in module.get("child_modules") or ():
-        yield from _values(child)
+def is_in_a_cluster(resource: StateResource) -> bool:
+    """Tell whether a resource goes with the cluster that it was made in. Pure."""
+    return resource.provider in _PROVIDERS
+
+
+def names_a_cluster_type(address: str) -> bool:
+    """Tell the same of an address that stands in no state, by the type in it. Pure."""
+    parts = _KEY.sub("", address).split(".")
+    return len(parts) > 1 and parts[-2].startswith(_TYPES)

@@ -6,20 +6,18 @@ calls it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.terraform.diagnostics import parse_event
 from harness.terraform.outcomes import Change
 
-#: Actions that change nothing in the world.
-_IDLE_ACTIONS = frozenset({"no-op", "noop", "read"})
+#: Actions that change nothing in the world; a move or an import changes the state alone.
+_IDLE_ACTIONS = frozenset({"no-op", "noop", "read", "move", "import"})
 
-_RESOURCE = re.compile(r"^[\w-]+\.[\w-]+")
-_MODULE_STEP = re.compile(r"^module\.[^.\[]+(?:\[[^\]]*\])?\.")
+#: Which counts of a stream's summary an action raises; a replacement raises both.
+_COUNTED = {"add": "create", "change": "update", "remove": "delete"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,30 +26,13 @@ class Plan:
 
     Attributes:
         changes: What it does, by address.
-        values: The stack's variables as they went in.
-        sensitive: Names of those that may not be shown.
         path: The plan file.
         replaced: Addresses that it replaces because their state is not to be trusted.
     """
 
     changes: tuple[Change, ...]
-    values: Mapping[str, Any]
-    sensitive: frozenset[str]
     path: Path
     replaced: tuple[str, ...]
-
-
-def parse_plan(shown: Mapping[str, Any], *, path: Path, replaced: tuple[str, ...]) -> Plan:
-    """Return a saved plan from what `show -json` says of it. Pure."""
-    declared = shown.get("configuration", {}).get("root_module", {}).get("variables", {})
-    variables = shown.get("variables", {})
-    return Plan(
-        changes=planned_changes(shown.get("resource_changes", ())),
-        values={name: variable.get("value") for name, variable in variables.items()},
-        sensitive=frozenset(n for n, variable in declared.items() if variable.get("sensitive")),
-        path=path,
-        replaced=replaced,
-    )
 
 
 def planned_changes(resource_changes: Sequence[Mapping[str, Any]]) -> tuple[Change, ...]:
@@ -75,6 +56,22 @@ def streamed_changes(events: Sequence[Mapping[str, Any]]) -> tuple[Change, ...]:
     return tuple(sorted(filter(_acts, changes), key=lambda change: change.address))
 
 
+def is_whole(events: Sequence[Mapping[str, Any]], changes: Sequence[Change]) -> bool:
+    """Tell whether a plan's stream named as many changes as its own summary counts. Pure.
+
+    A line that a wrapper broke is passed over, and what it said would be missing from the journal.
+    """
+    counts = [
+        event["changes"]
+        for event in events
+        if event["type"] == "change_summary" and event["changes"].get("operation") == "plan"
+    ]
+    return bool(counts) and all(
+        counts[-1].get(count) == sum(action in change.actions for change in changes)
+        for count, action in _COUNTED.items()
+    )
+
+
 def _actions(streamed: str) -> tuple[str, ...]:
     """The stream has one word for what a plan's JSON calls a deletion and a creation."""
     return ("delete", "create") if streamed == "replace" else (streamed,)
@@ -84,22 +81,14 @@ def _acts(change: Change) -> bool:
     return not _IDLE_ACTIONS.issuperset(change.actions)
 
 
-def settled_address(line: str, planned: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the address that a line of an apply's stream reports as finished for good. Pure.
+def settled_address(event: Mapping[str, Any], planned: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the address that an event of an apply's stream reports as finished for good. Pure.
 
     The deletion half of a replacement settles nothing: its creation is still to come.
     """
-    event = parse_event(line)
-    if event is None or event["type"] != "apply_complete":
+    if event["type"] != "apply_complete":
         return None
     address: str = event["hook"]["resource"]["addr"]
     actions = planned.get(address, ())
     halfway = event["hook"].get("action") == "delete" and "create" in actions
     return None if halfway else address
-
-
-def is_managed(address: str) -> bool:
-    """Tell whether an address names a managed resource, not a data source. Pure."""
-    while step := _MODULE_STEP.match(address):
-        address = address[step.end() :]
-    return bool(_RESOURCE.match(address)) and not address.startswith("data.")

@@ -1,35 +1,29 @@
 """One private copy of a root module, its state and its var file.
 
-Every operation is one process with a time limit, and ends in a value or in a typed outcome. The
-stack knows addresses and actions, never what a resource holds: plan JSON is plain text, secrets
-included, so it is read from a pipe and dropped. `bench` calls it.
+Every operation is one process with a time limit, and ends in a value or in a typed outcome. None
+acts on a state that is damaged, lost, older than the journal or somebody else's. The stack knows
+addresses and actions, never what a resource holds. `bench` calls it.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from harness.core.files import PRIVATE_MODE, read_json
 from harness.errors import TerraformError
-from harness.terraform.command_line import command_line
-from harness.terraform.commands import Completed, Limits, Runner
-from harness.terraform.copies import VAR_FILE, find_copy, make_copy
+from harness.terraform.commands import Limits, Runner
+from harness.terraform.copies import VAR_FILE, drop_local_locks, find_copy, make_copy
+from harness.terraform.custody import Custody
 from harness.terraform.declarations import find_declarations
 from harness.terraform.diagnostics import secret_texts
 from harness.terraform.engine import Engine
-from harness.terraform.journal import Journal
+from harness.terraform.locks import LockHolder
 from harness.terraform.manifests import AppliedManifest, applied_manifests
-from harness.terraform.outcomes import Change, Outcome, TerraformOutcomeError
-from harness.terraform.plans import (
-    Plan,
-    is_managed,
-    parse_plan,
-    settled_address,
-    streamed_changes,
-)
+from harness.terraform.outcomes import Change
+from harness.terraform.plans import Plan, is_whole, planned_changes, streamed_changes
+from harness.terraform.watching import ApplyWatch
 
 
 class Stack:
@@ -49,46 +43,47 @@ class Stack:
         self._engine, self._limits = engine, limits or Limits()
         self.work_dir = work_dir.absolute()
         self.module_dir = find_copy(self.work_dir)
-        self._lock_timeout = f"{self._limits.lock_s:g}s"
         self._var_file = self.work_dir / VAR_FILE
         self._plan_path = self.work_dir / "saved.tfplan"
-        self._journal = Journal(self.module_dir / "journal.jsonl")
         values = read_json(self._var_file)
         sensitive = {found.name for found in find_declarations(self.module_dir) if found.sensitive}
         self._runner = Runner(
+            engine=engine,
+            work_dir=self.work_dir,
             env=dict(environment),
             cwd=self.module_dir,
             log_path=log_path,
             secrets=secret_texts(values[name] for name in sensitive & values.keys()),
             grace_s=self._limits.grace_s,
         )
+        self._custody = Custody(self._runner, module_dir=self.module_dir, limits=self._limits)
 
     @classmethod
     def create(
         cls,
         engine: Engine,
         *,
-        root: Path,
-        stack: str,
+        stack_dir: Path,
+        policies_dir: Path | None,
         work_dir: Path,
         values: Mapping[str, Any],
         environment: Mapping[str, str],
         log_path: Path,
         limits: Limits | None = None,
     ) -> Self:
-        """Copy a stack, with its modules and policies, and write its var file (0600).
+        """Copy a stack, with its local modules and policies, and write its var file (0600).
 
         Args:
             engine: What runs it.
-            root: Folder that holds `tf/` and `policies/`.
-            stack: Name below `tf/stacks/`.
+            stack_dir: The root module.
+            policies_dir: Policies that its modules read; None for none.
             work_dir: Private folder of this copy; absent or without a stack.
             values: Resolved values of the variables; they are stored exactly.
             environment: From `engine_environment`.
             log_path: File to append one line a command to.
             limits: Time limits; None takes the defaults.
         """
-        make_copy(root, stack, work_dir, values)
+        make_copy(stack_dir, policies_dir, work_dir, values)
         return cls(
             engine, work_dir=work_dir, environment=environment, log_path=log_path, limits=limits
         )
@@ -96,11 +91,12 @@ class Stack:
     def init(self) -> None:
         """Prepare backend, modules and providers. Idempotent.
 
-        A lock file is dropped first: a provider that was built here has another checksum than the
-        registry's, and init would refuse it.
+        Where providers come from a mirror, their entries in a lock file are dropped first: one that
+        was built here has another checksum than the registry's, and init would refuse it.
         """
-        (self.module_dir / ".terraform.lock.hcl").unlink(missing_ok=True)
-        self._run("init", timeout_s=self._limits.init_s, input=False, no_color=True)
+        if self._engine.plugin_mirror is not None:
+            drop_local_locks(self.module_dir)
+        self._runner.run("init", timeout_s=self._limits.init_s, input=False, no_color=True)
 
     def plan(self) -> Plan:
         """Plan against the world; what a killed apply left in flight is planned as a replacement.
@@ -108,152 +104,173 @@ class Stack:
         Raises:
             TerraformOutcomeError: Of any outcome but `no_changes` and `changes`.
         """
-        self._recover_state()
-        replaced = self._journal.suspects()
+        replaced = self._custody.suspects(self._custody.state())
         options = {**self._planning(), "out": str(self._plan_path), "replace": list(replaced)}
         try:
-            self._run("plan", timeout_s=self._limits.plan_s, **options)
-            shown = self._run(
-                "show",
-                str(self._plan_path),
-                timeout_s=self._limits.read_s,
-                json=True,
-                no_color=True,
-            ).document("terraform show")
+            completed = self._runner.run("plan", timeout_s=self._limits.plan_s, **options)
+            changes = streamed_changes(completed.events)
+            if not is_whole(completed.events, changes):
+                changes = self._shown_changes()
         except BaseException:
             self._plan_path.unlink(missing_ok=True)
             raise
         self._plan_path.chmod(PRIVATE_MODE)
-        return parse_plan(shown, path=self._plan_path, replaced=replaced)
+        return Plan(changes=changes, path=self._plan_path, replaced=replaced)
 
-    def apply(self, plan: Plan) -> None:
-        """Apply exactly this plan; its file is gone afterwards, whatever happens.
+    def apply(self, plan: Plan | None = None) -> None:
+        """Apply exactly this plan, or plan and apply in one go, which takes half of the time.
+
+        Args:
+            plan: Its file is gone afterwards, whatever happens; None to plan now. What a killed
+                apply left in flight is replaced either way.
 
         Raises:
             TerraformError: The plan trusts a state that a killed apply has left.
             TerraformOutcomeError: Of any outcome but `done`.
         """
-        self._recover_state()
-        if missing := sorted(set(self._journal.suspects()) - set(plan.replaced)):
-            msg = f"{self.module_dir}: the plan trusts what a killed apply left: {missing}"
-            raise TerraformError(msg, hint="plan again")
-        last_action = {change.address: change.actions for change in plan.changes}
-
-        def settle(line: str) -> None:
-            address = settled_address(line, last_action)
-            if address:
-                # A line lost here makes one resource a suspect that is none, and breaks nothing.
-                with contextlib.suppress(OSError):
-                    self._journal.settle(address)
-
+        changes = None if plan is None else plan.changes
+        watch = ApplyWatch(changes, planned=self._custody.planned, settled=self._custody.settle)
         try:
-            self._journalled(
+            suspects = self._custody.suspects(self._custody.state())
+            if plan is not None and (missing := sorted(set(suspects) - set(plan.replaced))):
+                msg = f"{self.module_dir}: the plan trusts what a killed apply left: {missing}"
+                raise TerraformError(msg, hint="plan again")
+            self._custody.run(
                 "apply",
-                str(plan.path),
-                addresses=tuple(last_action),
+                *([] if plan is None else [str(plan.path)]),
+                changes=changes,
                 timeout_s=self._limits.apply_s,
-                on_line=settle,
-                json=True,
-                input=False,
-                lock_timeout=self._lock_timeout,
+                watch=watch,
+                replace=[] if plan else list(suspects),
+                **self._acting(planned=plan is not None),
             )
         finally:
-            plan.path.unlink(missing_ok=True)
+            if plan is not None:
+                plan.path.unlink(missing_ok=True)
 
-    def destroy(self) -> None:
+    def destroy(self, *, cluster_gone: bool = False) -> None:
         """Destroy everything in the state with the var file it was made with. Idempotent.
 
         Where no apply was ever begun there is nothing, and nothing is run.
+
+        Args:
+            cluster_gone: The caller has established that the cluster is no more: what was in it
+                is dropped from the state first, and counts as gone.
+
+        Raises:
+            TerraformOutcomeError: Of any outcome but `done`; with `not_in_state` all that the state
+                names is destroyed, and what a cut-off apply may have made beside it is named.
         """
         self._plan_path.unlink(missing_ok=True)
-        if not self._journal.applied:
+        if self._custody.made_nothing():
             return
-        self._recover_state()
-        self._journalled(
+        state = self._custody.state()
+        unaccounted = set(self._custody.unaccounted(state))
+        if cluster_gone:
+            unaccounted -= self._custody.forget_cluster(state)
+        self._custody.run(
             "destroy",
-            addresses=(),
+            changes=(),
+            unaccounted=sorted(unaccounted),
             timeout_s=self._limits.destroy_s,
-            json=True,
-            input=False,
-            auto_approve=True,
-            lock_timeout=self._lock_timeout,
-            var_file=str(self._var_file),
+            **self._acting(),
         )
 
     def drift(self) -> tuple[Change, ...]:
-        """Return what a plan would put right, by address: nothing is saved, no value is read."""
-        self._recover_state()
-        completed = self._run("plan", timeout_s=self._limits.plan_s, **self._planning())
-        return streamed_changes(completed.events)
+        """Return what a plan would put right, by address: nothing is saved, no value is read.
+
+        Raises:
+            TerraformError: The stream named less than its own summary counts.
+        """
+        self._custody.state()
+        completed = self._runner.run("plan", timeout_s=self._limits.plan_s, **self._planning())
+        changes = streamed_changes(completed.events)
+        if not is_whole(completed.events, changes):
+            msg = f"{self.module_dir}: a part of the plan's stream is missing, so drift is unknown"
+            raise TerraformError(msg, hint="point the harness at the engine itself, not a wrapper")
+        return changes
 
     def outputs(self) -> dict[str, Any]:
-        """Return every output; sensitive ones are among them in plain text."""
-        self._recover_state()
-        shown = self._run("output", timeout_s=self._limits.read_s, json=True)
-        return {name: out["value"] for name, out in shown.document("terraform output").items()}
+        """Return every output; sensitive ones are among them in plain text.
+
+        Raises:
+            TerraformError: There is no state, which is not the same as a state without outputs.
+        """
+        state = self._custody.state()
+        if state is None:
+            msg = f"{self.module_dir}: no state, so no outputs"
+            raise TerraformError(msg, hint="apply the stack first")
+        return dict(state.outputs)
+
+    def output(self, name: str) -> Any:
+        """Return one output.
+
+        Raises:
+            TerraformError: There is none of this name; those that are there are listed.
+        """
+        outputs = self.outputs()
+        if name not in outputs:
+            there = ", ".join(sorted(outputs)) or "none"
+            msg = f"{self.module_dir}: no output named {name!r}; there: {there}"
+            raise TerraformError(msg, hint="correct the name, or apply the stack again")
+        return outputs[name]
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Addresses of the managed resources in the state, sorted; asks the engine."""
-        self._recover_state()
-        try:
-            listed = self._run("state list", timeout_s=self._limits.read_s)
-        except TerraformOutcomeError as error:
-            if "No state file was found" in str(error):
-                return ()
-            raise
-        return tuple(sorted(line for line in listed.stdout.splitlines() if is_managed(line)))
+        """Addresses of the managed resources in the state, sorted."""
+        state = self._custody.state()
+        return state.addresses if state else ()
+
+    @property
+    def unaccounted(self) -> tuple[str, ...]:
+        """Addresses that a cut-off apply may have made and that the state does not name, sorted."""
+        return self._custody.unaccounted(self._custody.state())
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """Addresses of what was or may have been made outside of any cluster, sorted."""
+        return self._custody.elsewhere(self._custody.state())
 
     def manifests(self) -> tuple[AppliedManifest, ...]:
         """Return the Kubernetes objects that the state answers for, with their UIDs."""
-        self._recover_state()
-        shown = self._run("show", timeout_s=self._limits.read_s, json=True, no_color=True)
-        return applied_manifests(shown.document("terraform show"))
+        state = self._custody.state()
+        return applied_manifests(state.resources) if state else ()
 
-    def _recover_state(self) -> None:
-        """Push back the state that a failed command could not write, before anything else."""
-        errored = self.module_dir / "errored.tfstate"
-        if errored.exists():
-            self._run(
-                "state push",
-                str(errored),
-                timeout_s=self._limits.read_s,
-                lock_timeout=self._lock_timeout,
-            )
-            errored.unlink()
+    def release_lock(self, lock: LockHolder) -> None:
+        """Give back a lock that an apply or a destroy of this copy left behind when it was killed.
+
+        Raises:
+            TerraformError: It may be somebody else's, or its holder may be alive.
+        """
+        self._custody.release_lock(lock)
+
+    def begin_anew(self) -> None:
+        """Forget everything that was ever made; the caller knows that all of it is gone.
+
+        For a state that is damaged, lost or outdated, after a sweep. The file is set aside.
+        """
+        self._custody.begin_anew()
+
+    def _acting(self, *, planned: bool = False) -> dict[str, Any]:
+        """Return the options of what changes the world; a saved plan takes no values."""
+        options = {"json": True, "input": False, "lock_timeout": self._limits.lock_timeout}
+        return options if planned else {**options, **self._valued, "auto_approve": True}
 
     def _planning(self) -> dict[str, Any]:
-        return {
-            "json": True,
-            "input": False,
-            "detailed_exitcode": True,
-            "lock_timeout": self._lock_timeout,
-            "var_file": str(self._var_file),
-        }
+        options = {"json": True, "input": False, "lock_timeout": self._limits.lock_timeout}
+        return {**options, **self._valued, "detailed_exitcode": True}
 
-    def _journalled(
-        self, command: str, *arguments: str, addresses: Sequence[str], **options: Any
-    ) -> None:
-        # An interrupt of the harness itself leaves no end behind: such an apply is not trusted.
-        self._journal.begin(command, addresses)
-        try:
-            self._run(command, *arguments, **options)
-        except TerraformOutcomeError as error:
-            self._journal.end(command, error.outcome)
-            raise
-        self._journal.end(command, Outcome.DONE)
+    @property
+    def _valued(self) -> dict[str, str]:
+        return {"var_file": str(self._var_file)}
 
-    def _run(
-        self,
-        command: str,
-        *arguments: str,
-        timeout_s: float,
-        on_line: Callable[[str], None] | None = None,
-        **options: Any,
-    ) -> Completed:
-        return self._runner.run(
-            command_line(self._engine.path, self.work_dir, command, *arguments, **options),
-            command=f"{self._engine.name} {command}",
-            timeout_s=timeout_s,
-            on_line=on_line,
+    def _shown_changes(self) -> tuple[Change, ...]:
+        """Read a saved plan by itself; its JSON is plain text, so it is dropped at once."""
+        shown = self._runner.run(
+            "show",
+            str(self._plan_path),
+            timeout_s=self._limits.read_s,
+            json=True,
+            no_color=True,
         )
+        return planned_changes(shown.document("terraform show").get("resource_changes", ()))

@@ -1,43 +1,39 @@
 """Names and values of a stack's variables, exactly as Terraform itself sees them.
 
-A copy that holds only the variable files is planned with the overrides, with no provider and no
-cluster; nothing of HCL is evaluated here. The values are read from an output that is added to the
-copy: the `variables` of a plan's JSON hold what was passed in, before types and optional() applied.
+A copy that holds only the `variable` blocks is planned with the overrides, with no provider and no
+cluster; nothing of HCL is evaluated here. Values and types are read from an output that is added to
+the copy: the `variables` of a plan's JSON hold what was passed in, before types and optional()
+applied. A number that Python cannot hold to the last digit is refused, never rounded.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.core.files import PRIVATE_MODE, write_json
 from harness.core.scratch import scratch_folder
 from harness.errors import VariableError
-from harness.terraform.command_line import command_line
-from harness.terraform.commands import run_command
-from harness.terraform.copies import VAR_FILE
+from harness.terraform.asking import Asking, answers_of, declared_in, write_variable_copy
 from harness.terraform.declarations import (
     Declaration,
     existing_stack,
     find_declarations,
     nearest_hint,
-    variable_files,
 )
 from harness.terraform.diagnostics import secret_texts
-from harness.terraform.engine import Engine, engine_environment
+from harness.terraform.engine import Engine
+from harness.terraform.exactness import (
+    inexact_places,
+    lost_attributes,
+    unstorable_reasons,
+)
 from harness.terraform.outcomes import Outcome, TerraformOutcomeError
-from harness.terraform.refusals import ASKING_FILE, lost_attributes, refusal
+from harness.terraform.refusals import refusal
 
 #: Seconds for one plan of a variable copy; it takes 0.1 s.
 RESOLVE_TIMEOUT_S = 60.0
-
-#: Output that is added to the copy.
-_ASKING_OUTPUT = "strandline_effective_values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +45,7 @@ class Variable:
         required: Whether it has no default; a default of null is a default.
         sensitive: Whether its value may not be shown.
         default: As Terraform converted it; None also when there is none.
+        kind: Type of the effective value as Terraform writes it, for example `["list", "string"]`.
         description: May be empty.
         path: File of its declaration.
         line: First line of it, from 1.
@@ -57,7 +54,8 @@ class Variable:
     name: str
     required: bool
     sensitive: bool
-    default: Any
+    default: Any = field(repr=False)
+    kind: Any = "dynamic"
     description: str
     path: Path
     line: int
@@ -76,7 +74,7 @@ class ResolvedVariables:
 
     stack: str
     declared: Mapping[str, Variable]
-    values: Mapping[str, Any]
+    values: Mapping[str, Any] = field(repr=False)
     sensitive: frozenset[str]
 
     @property
@@ -106,112 +104,77 @@ def resolve(
         TerraformOutcomeError: The engine itself broke.
     """
     existing_stack(stack_dir)
-    declarations: dict[str, Declaration] = {}
-    for found in find_declarations(stack_dir):
-        declarations.setdefault(found.name, found)
     _refuse_unstorable(stack_dir, overrides)
-    sensitive = {found.name for found in find_declarations(stack_dir) if found.sensitive}
-    secrets = secret_texts(overrides[name] for name in sensitive & overrides.keys())
+    scanned = find_declarations(stack_dir, engine_name=engine.name)
+    declarations: dict[str, Declaration] = {}
+    for found in scanned:
+        declarations.setdefault(found.name, found)
+    sensitive = {found.name for found in scanned if found.sensitive}
     with scratch_folder("variables") as copy:
-        for path in variable_files(stack_dir):
-            shutil.copyfile(path, copy / path.name)
-        write_json(copy / VAR_FILE, dict(overrides), mode=PRIVATE_MODE)
-        asking = _Asking(engine=engine, copy=copy, timeout_s=timeout_s, secrets=secrets)
+        write_variable_copy(copy, stack_dir, overrides, engine_name=engine.name)
+        asking = Asking(
+            engine=engine,
+            copy=copy,
+            timeout_s=timeout_s,
+            secrets=secret_texts(overrides[name] for name in sensitive & overrides.keys()),
+        )
         try:
             document = asking.ask(declarations)
         except TerraformOutcomeError as error:
             if error.outcome is not Outcome.FAILED or not error.diagnostics:
                 raise
             _refuse_undeclared(stack_dir, overrides, declarations)
-            raise refusal(stack_dir, declarations, error.diagnostics[0]) from error
+            raise refusal(stack_dir, scanned, error.diagnostics[0]) from error
+    wire = declared_in(document)
+    _refuse_undeclared(stack_dir, overrides, wire)
+    answers = answers_of(document, list(wire))
     declared = {
-        name: _variable(stack_dir, name, wire, declarations.get(name))
-        for name, wire in sorted(_declared(document).items())
+        name: _variable(stack_dir, name, wire[name], answers[name][0], declarations.get(name))
+        for name in sorted(wire)
     }
-    _refuse_undeclared(stack_dir, overrides, declared)
-    outputs = document["planned_values"].get("outputs", {})
-    values: dict[str, Any] = outputs[_ASKING_OUTPUT]["value"] if declared else {}
-    for name, given in overrides.items():
-        for lost in lost_attributes(given, values[name], name):
-            place = declared[name]
-            msg = f"{place.path}:{place.line}: variable {name!r} has no attribute {lost!r}"
-            raise VariableError(msg, hint="correct the attribute's name; Terraform drops it")
+    _refuse_changed(declared, overrides, {name: value for name, (_, value) in answers.items()})
     return ResolvedVariables(
         stack=stack_dir.name,
         declared=declared,
-        values=values,
+        values={name: answers[name][1] for name in declared},
         sensitive=frozenset(name for name, variable in declared.items() if variable.sensitive),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asking:
-    """One variable copy, and the commands that ask about it."""
-
-    engine: Engine
-    copy: Path
-    timeout_s: float
-    secrets: frozenset[str]
-
-    def ask(self, scanned: Mapping[str, Declaration]) -> Any:
-        """Return the plan's JSON, asked about the scanned names, or about those it has really."""
-        try:
-            document = self._plan(list(scanned))
-        except TerraformOutcomeError as error:
-            if not any("undeclared input variable" in found.summary for found in error.diagnostics):
-                raise
-            document = self._plan([])
-        if _declared(document).keys() != scanned.keys():
-            document = self._plan(list(_declared(document)))
-        return document
-
-    def _plan(self, names: Sequence[str]) -> Any:
-        value = {name: f"${{var.{name}}}" for name in names}
-        asked = {_ASKING_OUTPUT: {"sensitive": True, "value": value}}
-        write_json(self.copy / ASKING_FILE, {"output": asked} if names else {})
-        plan_path = self.copy / "saved.tfplan"
-        planned = {"input": False, "lock": False, "refresh": False, "out": str(plan_path)}
-        self._run("plan", var_file=str(self.copy / VAR_FILE), json=True, **planned)
-        return self._run("show", str(plan_path), json=True, no_color=True).document("show")
-
-    def _run(self, command: str, *arguments: str, **options: Any) -> Any:
-        return run_command(
-            command_line(self.engine.path, self.copy, command, *arguments, **options),
-            command=f"{self.engine.name} {command}",
-            env=engine_environment(self.engine, work_dir=self.copy, extra={}, ambient=os.environ),
-            cwd=self.copy,
-            timeout_s=self.timeout_s,
-            secrets=self.secrets,
-        )
-
-
-def _declared(document: Mapping[str, Any]) -> dict[str, Any]:
-    module = document.get("configuration", {}).get("root_module", {})
-    declared: dict[str, Any] = module.get("variables", {})
-    return declared
-
-
 def _variable(
-    stack_dir: Path, name: str, wire: Mapping[str, Any], found: Declaration | None
+    stack_dir: Path, name: str, wire: Mapping[str, Any], kind: Any, found: Declaration | None
 ) -> Variable:
     return Variable(
         name=name,
         required="default" not in wire,
         sensitive=bool(wire.get("sensitive")),
         default=wire.get("default"),
+        kind=kind,
         description=wire.get("description", ""),
         path=found.path if found else stack_dir / "variables.tf",
         line=found.line if found else 1,
     )
 
 
+def _refuse_changed(
+    declared: Mapping[str, Variable], overrides: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Refuse what would silently not be what was given, or not be what the engine has."""
+    for name, variable in declared.items():
+        where = f"{variable.path}:{variable.line}: variable {name!r}"
+        for place in inexact_places(values[name], name):
+            msg = f"{where}: {place} has more digits than a double has, and would be rounded"
+            raise VariableError(msg, hint="write fewer digits, or declare it as a string")
+        for lost in lost_attributes(overrides.get(name), variable.kind, name):
+            msg = f"{where} has no attribute {lost!r}"
+            raise VariableError(msg, hint="correct the attribute's name; Terraform drops it")
+
+
 def _refuse_unstorable(stack_dir: Path, overrides: Mapping[str, Any]) -> None:
     for name, value in overrides.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            msg = f"{stack_dir.name}: the value of variable {name!r} is not JSON"
-            raise VariableError(msg, hint="use text, numbers, booleans, lists or maps") from error
+        for reason in unstorable_reasons(value, name):
+            msg = f"{stack_dir.name}: the value of variable {name!r} cannot be stored: {reason}"
+            raise VariableError(msg, hint="use text, finite numbers, booleans, lists or maps")
 
 
 def _refuse_undeclared(
@@ -219,5 +182,5 @@ def _refuse_undeclared(
 ) -> None:
     """Terraform only warns about a name in a var file that nothing declares."""
     for name in sorted(overrides.keys() - declared.keys()):
-        msg = f"{stack_dir / 'variables.tf'}: no variable named {name!r}"
+        msg = f"{stack_dir}: no variable named {name!r}"
         raise VariableError(msg, hint=nearest_hint(name, declared, what="declared"))

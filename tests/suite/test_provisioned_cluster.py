@@ -12,7 +12,7 @@ from harness.core.scratch import abandoned_scratch
 from harness.core.waiting import wait_until
 from harness.kube.resources import CONFIG_MAPS, NAMESPACES
 from harness.model.results import ReportedAttempt, RunReport
-from tests.suite.conftest import Desk, Provisioned, lab_namespaces, wait_for_phase
+from tests.suite.conftest import ROOT, Desk, Provisioned, lab_namespaces, wait_for_phase
 
 # One worker, for the cluster that these tests share.
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("provisioned")]
@@ -98,10 +98,28 @@ def test_the_specs_hold_on_the_cluster(provisioned: Provisioned) -> None:
     verified = provisioned.desk.type("verify", "--json")
 
     assert ready.returncode == 0, ready.stderr
+    opened = json.loads(ready.stdout)
+    assert opened["held"] == len(opened["cases"]) > 0
     found = json.loads(verified.stdout)
     assert verified.returncode == 0, verified.stderr
     assert found["held"] == len(found["cases"]) > 0
     assert found["broken"] == found["unknown"] == 0
+
+
+def test_a_stack_of_somebodys_own_is_not_put_on_top_of_the_platform(
+    provisioned: Provisioned,
+) -> None:
+    example = str(ROOT / "examples" / "guarded-namespace" / "stack")
+
+    done = {
+        command: provisioned.desk.type(command, "--stack", example)
+        for command in ("provision", "verify", "teardown")
+    }
+
+    assert {command: one.returncode for command, one in done.items()} == dict.fromkeys(done, 6)
+    for one in done.values():
+        assert f"another stack stands there: {ROOT / 'tf' / 'stacks' / 'platform'}\n" in one.stderr
+    assert provisioned.client.get(NAMESPACES, "strandline-canary")
 
 
 def test_an_agent_that_leaves_a_process_running_has_not_passed(

@@ -27,19 +27,22 @@ class EphemeralCluster:
         *,
         binaries: Mapping[str, Path],
         webhook_argv: Sequence[str] | None,
+        nodes: int = 0,
         pick_ports: Callable[[int], tuple[int, ...]] = free_ports,
     ) -> None:
         """Start nothing yet.
 
         Args:
             home: Folder of the harness's state.
-            binaries: Name to path of etcd, kube-apiserver and kube-controller-manager.
+            binaries: Name to path of `control_plane.binary_names(nodes)`.
             webhook_argv: Command of the webhook; None starts none.
+            nodes: How many nodes without containers it has.
             pick_ports: Gives free ports.
         """
         self._home = home
         self._binaries = binaries
         self._webhook_argv = webhook_argv
+        self._nodes = nodes
         self._pick_ports = pick_ports
         self._state_dir: Path | None = None
         self._plane: ControlPlane | None = None
@@ -61,6 +64,7 @@ class EphemeralCluster:
                 self._state_dir,
                 binaries=self._binaries,
                 webhook_argv=self._webhook_argv,
+                nodes=self._nodes,
                 pick_ports=self._pick_ports,
             )
         except BaseException:

@@ -7,18 +7,22 @@ Called by the start of a control plane.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import trustme
 
-from harness.core.files import PRIVATE_MODE, write_atomic
+from harness.core.files import PRIVATE_MODE
 
 #: Identity of the admission webhook at the API server; tf/ gives it its cluster role.
 WEBHOOK_USER = "strandline:webhook"
 
 #: Identity of whoever holds the admin kubeconfig.
 ADMIN_USER = "strandline:admin"
+
+#: Identity of what plays the nodes, so that its acts are not the admin's in the record.
+KWOK_USER = "strandline:kwok"
 
 #: Names and addresses that the API server is reached under, from the host and from its own service.
 _SERVER_NAMES = (
@@ -47,6 +51,8 @@ class Pki:
         webhook_server: The webhook's certificate, for 127.0.0.1 alone.
         admin: Client certificate of group system:masters.
         controller_manager: Client certificate of system:kube-controller-manager.
+        scheduler: Client certificate of system:kube-scheduler.
+        kwok: Client certificate of `KWOK_USER`, of group system:masters: it plays every kubelet.
         webhook_client: Client certificate of `WEBHOOK_USER`.
         etcd_server: etcd's certificate, for clients and peers.
         etcd_client: The API server's certificate at etcd.
@@ -60,6 +66,8 @@ class Pki:
     webhook_server: KeyPair
     admin: KeyPair
     controller_manager: KeyPair
+    scheduler: KeyPair
+    kwok: KeyPair
     webhook_client: KeyPair
     etcd_server: KeyPair
     etcd_client: KeyPair
@@ -79,6 +87,8 @@ class Pki:
             ("webhook-server", self.webhook_server),
             ("admin", self.admin),
             ("controller-manager", self.controller_manager),
+            ("scheduler", self.scheduler),
+            ("kwok", self.kwok),
             ("webhook-client", self.webhook_client),
             ("etcd-server", self.etcd_server),
             ("etcd-client", self.etcd_client),
@@ -86,7 +96,10 @@ class Pki:
         ):
             files |= {f"{name}.crt": pair.cert_pem, f"{name}.key": pair.key_pem}
         for name, data in files.items():
-            write_atomic(folder / name, data, mode=PRIVATE_MODE)
+            # Not atomic, and not synced: who reads them is started after, and nobody after a crash.
+            handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_MODE)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
 
 
 def build_pki() -> Pki:
@@ -111,6 +124,8 @@ def build_pki() -> Pki:
         webhook_server=issue(serving, "127.0.0.1"),
         admin=issue(client, user=ADMIN_USER, group="system:masters"),
         controller_manager=issue(client, user="system:kube-controller-manager"),
+        scheduler=issue(client, user="system:kube-scheduler"),
+        kwok=issue(client, user=KWOK_USER, group="system:masters"),
         webhook_client=issue(client, user=WEBHOOK_USER),
         etcd_server=issue(etcd, "127.0.0.1", "localhost"),
         etcd_client=issue(etcd, user="kube-apiserver"),

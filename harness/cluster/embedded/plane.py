@@ -7,7 +7,7 @@ happens. Made by `control_plane`, kept by the ephemeral cluster and by the super
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,17 @@ _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 #: What Go and Python say when a port cannot be bound.
 _PORT_TAKEN = "address already in use"
 
+#: What everybody says when a write finds no room: strerror of ENOSPC.
+_DISK_FULL = "no space left on device"
+
+#: The same error of a user who may watch no more files. The API server goes on without, and tries
+#: again. Source: k8s.io/apiserver pkg/server/dynamiccertificates
+_WATCHES_FULL = "error adding watch"
+
+#: Characters of a log that are looked at for that, and of the line that goes into an error.
+_LOOK_BACK_CHARS = 4000
+_SAID_CHARS = 400
+
 
 class PortTakenError(ClusterError):
     """Somebody was quicker; other ports will do."""
@@ -44,6 +55,7 @@ class ControlPlane:
         children: Name to process, in the order of their start.
         webhook: The admission webhook; None where there is none.
         webhook_argv: Its command; None starts no webhook.
+        nodes: How many nodes without containers it has.
     """
 
     state_dir: Path
@@ -51,6 +63,7 @@ class ControlPlane:
     ports: Ports
     children: dict[str, Child]
     webhook_argv: Sequence[str] | None
+    nodes: int = 0
     webhook: LabProcess | None = None
     cluster: Cluster | None = None
 
@@ -65,12 +78,14 @@ class ControlPlane:
             pids["webhook"] = self.webhook.pid
         write_ledger(self.state_dir, commands_below(pids), owner_pid=os.getpid())
 
-    def spawn(self, name: str, argv: Sequence[str]) -> None:
+    def spawn(
+        self, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None
+    ) -> None:
         """Start one of its processes, with next to nothing of the caller's environment."""
         log = self.log_path(name)
         self.children[name] = Child(
             argv,
-            env=scrubbed_environment({}, keep=("PATH", "TMPDIR", "TZ")),
+            env=scrubbed_environment(env or {}, keep=("PATH", "TMPDIR", "TZ")),
             cwd=self.state_dir,
             stdout_path=log,
             stderr_path=log,
@@ -78,7 +93,7 @@ class ControlPlane:
         )
 
     def check(self) -> None:
-        """Do nothing while etcd, the API server and the controller manager live.
+        """Do nothing while every process but the webhook lives.
 
         Raises:
             ClusterError: One ended; the message has the end of its log.
@@ -90,6 +105,22 @@ class ControlPlane:
                 kind = PortTakenError if _PORT_TAKEN in tail else ClusterError
                 msg = f"{name} exited {ended.returncode}: {tail}"
                 raise kind(msg, hint="read the message of the process, then start again")
+
+    def check_space(self) -> None:
+        """Do nothing while nobody complains that the disk is full.
+
+        The API server does not end then: it refuses every request, because it cannot record it.
+
+        Raises:
+            ClusterError: One did; the message has its line.
+        """
+        for name in self.children:
+            lines = log_tail(self.log_path(name), _LOOK_BACK_CHARS).split(" | ")
+            full = (line for line in lines if _DISK_FULL in line and _WATCHES_FULL not in line)
+            if said := next(full, None):
+                msg = f"{name}: {said[-_SAID_CHARS:]}"
+                hint = "free some disk, or set STRANDLINE_HOME to another one"
+                raise ClusterError(msg, hint=hint)
 
     def warm_webhook(self) -> None:
         """Start the webhook's process without its configuration; its imports take a second."""

@@ -30,9 +30,25 @@ def https_get(port: int, path: str, *, context: ssl.SSLContext) -> tuple[int, by
     Raises:
         UnreachableError: There was no answer.
     """
+    return _request(port, "GET", path, None, context)
+
+
+def https_post(port: int, path: str, body: bytes, *, context: ssl.SSLContext) -> tuple[int, bytes]:
+    """Send JSON to 127.0.0.1 once; return status and body.
+
+    Raises:
+        UnreachableError: There was no answer; it may have been taken all the same.
+    """
+    return _request(port, "POST", path, body, context)
+
+
+def _request(
+    port: int, method: str, path: str, body: bytes | None, context: ssl.SSLContext
+) -> tuple[int, bytes]:
     connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=_TIMEOUT_S)
     try:
-        connection.request("GET", path)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
     except (OSError, http.client.HTTPException) as error:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness.cluster.embedded.control_plane import BINARY_NAMES
+from harness.cluster.embedded.control_plane import binary_names
 from harness.cluster.embedded.ephemeral import EphemeralCluster
 from harness.cluster.embedded.provisioned import find_provisioned, provision, teardown
 from harness.cluster.home import reap, stale_state_dirs
@@ -24,24 +24,41 @@ class EmbeddedProvider:
     name = "embedded"
     keeps_cluster = False
 
-    def __init__(self, *, webhook_argv: Sequence[str] | None = None) -> None:
-        """Remember the webhook's command; None means the laboratory's."""
-        self._webhook_argv = lab_argv("webhook") if webhook_argv is None else webhook_argv
+    def __init__(
+        self,
+        *,
+        webhook_argv: Sequence[str] | None = None,
+        laboratory: bool = True,
+        nodes: int = 0,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            webhook_argv: Command of the webhook; None means the laboratory's.
+            laboratory: Whether its clusters have a webhook.
+            nodes: How many nodes without containers they have.
+        """
+        argv = lab_argv("webhook") if webhook_argv is None else webhook_argv
+        self._webhook_argv = argv if laboratory else None
+        self._nodes = nodes
 
     def ephemeral(
         self, home: Path, *, toolchain: Toolchain, progress: Progress
     ) -> AbstractContextManager[Cluster]:
         """Return a cluster that lives as long as the `with` block. Enter it on the main thread."""
-        binaries = toolchain.ensure(BINARY_NAMES)
+        binaries = toolchain.ensure(binary_names(self._nodes))
         progress("starting an embedded cluster")
-        return EphemeralCluster(home, binaries=binaries, webhook_argv=self._webhook_argv)
+        return EphemeralCluster(
+            home, binaries=binaries, webhook_argv=self._webhook_argv, nodes=self._nodes
+        )
 
     def provision(self, home: Path, *, toolchain: Toolchain, progress: Progress) -> Cluster:
         """Start a cluster that outlives this process, or return the one that is there."""
         return provision(
             home,
-            binaries=toolchain.ensure(BINARY_NAMES),
+            binaries=toolchain.ensure(binary_names(self._nodes)),
             webhook_argv=self._webhook_argv,
+            nodes=self._nodes,
             progress=progress,
         )
 

@@ -1,6 +1,7 @@
 """A cluster that outlives the command that made it: start its supervisor, find it, take it down.
 
-One a home. Called through the provider.
+The one that carries a platform is called `provisioned`, and there is one a home; `named` gives more
+to people who want a bare one. Called through the provider and by `named`.
 """
 
 from __future__ import annotations
@@ -8,19 +9,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from harness.cluster.embedded.supervisor import CLUSTER_FILE, ENDED_FILE, REQUEST_FILE
 from harness.cluster.home import (
     create_state_dir,
     end_processes,
+    make_home,
     read_ledger,
     reap,
     remove,
     state_dir_of,
+    write_ledger,
 )
-from harness.cluster.locks import provisioning
+from harness.cluster.locks import locked, provisioning
 from harness.cluster.provider import Cluster
 from harness.cluster.services.heard import log_tail
 from harness.cluster.services.processes import KEPT_NAMES
@@ -33,6 +36,10 @@ from harness.errors import ClusterError, ConfigError, WaitTimeoutError
 #: Name of the one provisioned cluster of a home.
 NAME = "provisioned"
 
+#: File of a home that whoever starts or ends a named control plane holds: one at a time, because a
+#: start takes both cores for its four seconds.
+_NAMED_LOCK = "control-planes.lock"
+
 #: Seconds until a supervisor says that its cluster is ready: the bounds of the API server and of
 #: the controllers one after the other, and a margin.
 _READY_TIMEOUT_S = 150.0
@@ -44,67 +51,87 @@ _END_TIMEOUT_S = 15.0
 def provision(
     home: Path,
     *,
+    name: str = NAME,
     binaries: Mapping[str, Path],
     webhook_argv: Sequence[str] | None,
+    nodes: int = 0,
     progress: Callable[[str], None],
 ) -> Cluster:
     """Start a supervisor and return its cluster, or the one that is there. Idempotent.
 
     Args:
         home: Folder of the harness's state.
-        binaries: Name to path of the control plane's programs.
+        name: Its name, and that of its folder.
+        binaries: Name to path of `control_plane.binary_names(nodes)`.
         webhook_argv: Command of the webhook; None starts none.
+        nodes: How many nodes without containers it has.
         progress: Told when another process is at it already.
 
     Raises:
         ClusterError: It did not become ready; nothing is left running.
     """
-    home.mkdir(parents=True, exist_ok=True)
-    with provisioning(home, timeout_s=2 * _READY_TIMEOUT_S, progress=progress):
-        if found := find_provisioned(home):
+    make_home(home)
+    with _alone(home, name, progress):
+        if found := find_provisioned(home, name):
             return found
-        _end(home)  # what a killed one left
+        _end(home, name)  # what a killed one left
         reap(home)
-        state_dir = create_state_dir(home, NAME, owner_pid=os.getpid())
+        state_dir = create_state_dir(home, name, owner_pid=os.getpid())
         request = {
             "binaries": {name: str(path) for name, path in binaries.items()},
             "webhook_argv": list(webhook_argv) if webhook_argv is not None else None,
+            "nodes": nodes,
         }
         write_json(state_dir / REQUEST_FILE, request, mode=PRIVATE_MODE)
-        log_path = state_dir / "supervisor.log"
-        pid = start_detached(
-            [sys.executable, "-m", "harness.cluster.embedded.supervisor", str(state_dir)],
-            env=scrubbed_environment({}, keep=KEPT_NAMES),
-            log_path=log_path,
-        )
-        supervisor = identify(pid)
         try:
-            return _await_ready(state_dir, supervisor)
+            return _await_ready(state_dir, start_supervisor(state_dir))
         except BaseException:
-            if supervisor is not None:
-                end_processes({"supervisor": supervisor}, timeout_s=_END_TIMEOUT_S)
-            remove(state_dir)
+            _end(home, name)
             raise
 
 
-def find_provisioned(home: Path) -> Cluster | None:
+def start_supervisor(state_dir: Path) -> ProcessIdentity | None:
+    """Start the supervisor of a folder and name it as the owner there; None when it ended at once.
+
+    It names itself once it has started something. Until then, if whoever provisions is killed, the
+    next one could not end it, and would make a folder of that name for it to start in.
+    """
+    pid = start_detached(
+        [sys.executable, "-m", "harness.cluster.embedded.supervisor", str(state_dir)],
+        env=scrubbed_environment({}, keep=KEPT_NAMES),
+        log_path=state_dir / "supervisor.log",
+    )
+    supervisor = identify(pid)
+    if supervisor is not None:
+        write_ledger(state_dir, {}, owner_pid=pid)
+    return supervisor
+
+
+def find_provisioned(home: Path, name: str = NAME) -> Cluster | None:
     """Return the provisioned cluster whose supervisor lives, or None."""
-    state_dir = state_dir_of(home, NAME)
+    state_dir = state_dir_of(home, name)
     ledger = read_ledger(state_dir)
     if ledger is None or not ledger.owner.alive or not (state_dir / CLUSTER_FILE).is_file():
         return None
     return Cluster.load(state_dir / CLUSTER_FILE)
 
 
-def teardown(home: Path) -> None:
+def teardown(home: Path, name: str = NAME) -> None:
     """End the provisioned cluster and remove its folder. Idempotent.
 
     Raises:
         TeardownError: Something of it is still there.
     """
-    if state_dir_of(home, NAME).is_dir():
-        with provisioning(home, timeout_s=2 * _READY_TIMEOUT_S, progress=lambda _: None):
-            _end(home)
+    if state_dir_of(home, name).is_dir():
+        with _alone(home, name, lambda _: None):
+            _end(home, name)
+
+
+def nodes_of(state_dir: Path) -> int:
+    """Return how many nodes a provisioned cluster was asked to have."""
+    with suppress(ConfigError, KeyError, TypeError, ValueError):
+        return int(read_json(state_dir / REQUEST_FILE)["nodes"])
+    return 0
 
 
 def why_ended(state_dir: Path) -> str | None:
@@ -134,8 +161,17 @@ def _await_ready(state_dir: Path, supervisor: ProcessIdentity | None) -> Cluster
     return Cluster.load(state_dir / CLUSTER_FILE)
 
 
-def _end(home: Path) -> None:
-    state_dir = state_dir_of(home, NAME)
+def _alone(home: Path, name: str, progress: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Hold the right to start or end this cluster, or any that people gave a name."""
+    timeout_s = 2 * _READY_TIMEOUT_S
+    if name == NAME:
+        return provisioning(home, timeout_s=timeout_s, progress=progress)
+    lock = home / _NAMED_LOCK
+    return locked(lock, what="a control plane", timeout_s=timeout_s, progress=progress)
+
+
+def _end(home: Path, name: str) -> None:
+    state_dir = state_dir_of(home, name)
     ledger = read_ledger(state_dir)
     if ledger is not None and ledger.owner.pid != os.getpid():
         end_processes({"supervisor": ledger.owner}, timeout_s=_END_TIMEOUT_S)

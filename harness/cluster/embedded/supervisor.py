@@ -64,6 +64,7 @@ def _serve(state_dir: Path) -> str:
         state_dir,
         binaries={name: Path(path) for name, path in request["binaries"].items()},
         webhook_argv=request["webhook_argv"],
+        nodes=request["nodes"],
     )
     try:
         if plane.cluster is None:  # pragma: no cover - a started plane has one

@@ -36,9 +36,6 @@ INVENTORY_FILE = "inventory.json"
 #: Seconds for one question to an API server that may be far away.
 _ASK_TIMEOUT_S = 20.0
 
-#: Nobody gives us the audit log, a way to this machine, or the inside of a node.
-_CAPABILITIES = frozenset({"controller_manager", "webhook"})
-
 _FILE = "cluster.json"
 
 
@@ -54,6 +51,7 @@ class ExistingProvider:
         context: str | None = None,
         kubeconfig: Path | None = None,
         image: str | None = None,
+        laboratory: bool = True,
         kubectl: Path | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -64,12 +62,14 @@ class ExistingProvider:
             kubeconfig: Its file; None takes what `KUBECONFIG` names.
             image: Reference of the laboratory's image, which is on the nodes and is never pulled;
                 None takes `$STRANDLINE_LAB_IMAGE`.
+            laboratory: Whether the laboratory's services are to run there; else no image is needed.
             kubectl: The binary; None looks on PATH, and provision takes the toolchain's.
             environ: Environment.
         """
         self._context = context or environ.get(CONTEXT_VARIABLE) or None
         self._kubeconfig = kubeconfig
-        self._image = image or environ.get(IMAGE_VARIABLE) or None
+        self._image = (image or environ.get(IMAGE_VARIABLE) or None) if laboratory else None
+        self._laboratory = laboratory
         self._kubectl = kubectl
         self._environ = environ
 
@@ -85,7 +85,7 @@ class ExistingProvider:
         """Keep which cluster this is and return it. Creates nothing on it. Idempotent."""
         self._kubectl = self._kubectl or toolchain.ensure(["kubectl"])["kubectl"]
         context = self._allowed_context()
-        if self._image is None:
+        if self._laboratory and self._image is None:
             msg = "no image of the laboratory's services is named, and the cluster must run one"
             hint = (
                 "build one with `strandline image lab`, load it on the nodes, and name it with"
@@ -105,7 +105,7 @@ class ExistingProvider:
             kubeconfig=kubeconfig,
             server=context.server,
             ca_pem=context.ca_pem,
-            capabilities=_CAPABILITIES | ({"nodes"} if nodes else set()),
+            capabilities=_capabilities(nodes=bool(nodes), laboratory=self._laboratory),
             versions={"kubernetes": version},
             audit_log_path=None,
             state_dir=state_dir,
@@ -208,6 +208,12 @@ class ExistingProvider:
             timeout_s=_ASK_TIMEOUT_S,
             environ=self._environ,
         )
+
+
+def _capabilities(*, nodes: bool, laboratory: bool) -> frozenset[str]:
+    """Return what it can do; nobody gives us the audit log, or a way to this machine. Pure."""
+    found = {"nodes": nodes, "webhook": laboratory, "controller_manager": True}
+    return frozenset(name for name, there in found.items() if there)
 
 
 def state_name(context: str) -> str:

@@ -137,7 +137,8 @@ def _cluster(state_dir: Path, access: Access, *, image: str | None) -> Cluster:
         kubeconfig=access.kubeconfig,
         server=access.server,
         ca_pem=access.ca_path.read_bytes(),
-        capabilities=CAPABILITIES,
+        # Without the image there is nothing to make a webhook of.
+        capabilities=CAPABILITIES if image else CAPABILITIES - {"webhook"},
         versions={"kubernetes": kubernetes_version(access.get)},
         audit_log_path=state_dir / "audit" / AUDIT_LOG,
         state_dir=state_dir,

@@ -67,6 +67,7 @@ class KindProvider:
     def __init__(
         self,
         *,
+        laboratory: bool = True,
         environ: Mapping[str, str] = os.environ,
         notes_dir: Path | None = NOTES_DIR,
         search: Callable[..., Engine] = find_engine,
@@ -75,6 +76,7 @@ class KindProvider:
         """Look at nothing yet.
 
         Args:
+            laboratory: Whether its clusters get the image of the laboratory's services.
             environ: The caller's environment.
             notes_dir: Where the machine's settings are noted, if root runs this.
             search: Finds the engine.
@@ -85,6 +87,7 @@ class KindProvider:
         self._host = HostSettings(notes_dir=notes_dir if os.geteuid() == 0 else None)
         self._search = search
         self._lab_image = lab_image
+        self._laboratory = laboratory
 
     def ephemeral(
         self, home: Path, *, toolchain: Toolchain, progress: Progress
@@ -180,7 +183,7 @@ class KindProvider:
         return Parts(
             kind=Kind(path=toolchain.ensure(["kind"])["kind"], engine=engine),
             node=choose_node_image(self._environ, toolchain=toolchain, cache_dir=self._images_dir),
-            lab=self._lab_image(self._images_dir, progress, engine),
+            lab=self._lab_image(self._images_dir, progress, engine) if self._laboratory else None,
             host=self._host,
         )
 

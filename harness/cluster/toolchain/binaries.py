@@ -65,6 +65,7 @@ class Binary:
         version_args: Arguments that print its version; empty where it cannot say.
         at_least: Lowest version that will do, as (major, minor); None means the pinned series.
         on_path: Whether one from PATH will do.
+        also_in: Other groups that build it as well; their copy will do when it is there.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Binary:
     version_args: tuple[str, ...]
     at_least: tuple[int, int] | None = None
     on_path: bool = True
+    also_in: tuple[str, ...] = ()
 
     @property
     def built_name(self) -> str:
@@ -101,7 +103,7 @@ def _of_node(package: str, *, group: str, module: str) -> Binary:
 _NODE_BINARIES = (
     *(
         _of_node(f"k8s.io/kubernetes/cmd/{name}", group="node", module=_KUBERNETES)
-        for name in ("kube-proxy", "kube-scheduler", "kubeadm", "kubelet")
+        for name in ("kube-proxy", "kubeadm", "kubelet")
     ),
     _of_node("strandline.dev/toolchain/node/pause", group="node", module=_KUBERNETES),
     _of_node(f"{_CRI_TOOLS}/cmd/crictl", group="container-runtime", module=_CRI_TOOLS),
@@ -172,12 +174,30 @@ BINARIES: Mapping[str, Binary] = {
             version_args=("version",),
             at_least=(0, 27),
         ),
+        # The node image's group builds it too, beside a kubelet that a cluster without containers
+        # has no use for.
+        Binary(
+            name="kube-scheduler",
+            group="scheduler",
+            module=_KUBERNETES,
+            package="k8s.io/kubernetes/cmd/kube-scheduler",
+            version_args=("--version",),
+            also_in=("node",),
+        ),
+        Binary(
+            name="kwok",
+            group="kwok",
+            module="sigs.k8s.io/kwok",
+            package="sigs.k8s.io/kwok/cmd/kwok",
+            version_args=(),
+            on_path=False,
+        ),
         *_NODE_BINARIES,
     )
 }
 
 #: Groups whose programs say which Kubernetes they are.
-_STAMPED_GROUPS = ("control-plane", "node")
+_STAMPED_GROUPS = ("control-plane", "node", "scheduler")
 
 
 def pinned_versions(go_mod: str) -> dict[str, Version]:

@@ -1,30 +1,33 @@
 """Give the binaries that a cluster and its stacks need: found, or built once and kept.
 
-Owns the cache's layout and the provider mirror. Called by the cluster providers, by whoever runs
+Owns the cache's layout. Called by the cluster providers, by whoever runs
 Terraform, and by the doctor.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.cluster.toolchain.binaries import (
     BINARIES,
-    PROVIDER_ADDRESS,
     PROVIDER_BINARY,
-    PROVIDER_HOSTS,
     Binary,
     Version,
-    go_platform,
     pinned_versions,
 )
 from harness.cluster.toolchain.build import Progress, build_group, download_module
 from harness.cluster.toolchain.go import ensure_go, find_go
-from harness.cluster.toolchain.places import Asks, Found, Search, ask_version, search
+from harness.cluster.toolchain.mirror import ensure_mirror
+from harness.cluster.toolchain.places import (
+    BIN_DIR_VARIABLE,
+    Asks,
+    Found,
+    Search,
+    ask_version,
+    search,
+)
 from harness.core.files import sha256_hex
 from harness.errors import PrerequisiteError
 
@@ -39,10 +42,24 @@ _TERRAFORM = Binary(
 )
 
 
-def default_cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return `$XDG_CACHE_HOME/strandline/toolchain`. Pure but for the home directory."""
+def default_cache_dir(
+    environ: Mapping[str, str], *, find_home: Callable[[], Path] = Path.home
+) -> Path:
+    """Return `$XDG_CACHE_HOME/strandline/toolchain`. Pure but for the home directory.
+
+    Args:
+        environ: The caller's environment.
+        find_home: Returns the user's home directory.
+
+    Raises:
+        PrerequisiteError: Neither that nor `$HOME` is set, and the user has no home directory.
+    """
     base = environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "strandline" / "toolchain"
+    try:
+        return (Path(base) if base else find_home() / ".cache") / "strandline" / "toolchain"
+    except RuntimeError as error:
+        msg = "no place for a cache: neither XDG_CACHE_HOME nor HOME is set, and the user has none"
+        raise PrerequisiteError(msg, hint="set XDG_CACHE_HOME to a folder") from error
 
 
 class Toolchain:
@@ -167,33 +184,26 @@ class Toolchain:
     def provider_mirror(self) -> Path:
         """Return a filesystem mirror that holds the Terraform provider. Idempotent.
 
-        It serves both hosts, so that Terraform and OpenTofu find the same file.
+        Raises:
+            PrerequisiteError: It is not there, and cannot be made.
         """
         binary = self.ensure([PROVIDER_BINARY])[PROVIDER_BINARY]
-        version = self.pinned(PROVIDER_BINARY)
-        digest = sha256_hex(binary.read_bytes())[:12]
-        mirror = self._cache_dir / f"mirror-{version}-{digest}"
-        if not mirror.is_dir():
-            temporary = Path(tempfile.mkdtemp(dir=self._cache_dir, prefix=".mirror."))
-            try:
-                for host in PROVIDER_HOSTS:
-                    folder = temporary / host / PROVIDER_ADDRESS / str(version) / go_platform()
-                    folder.mkdir(parents=True)
-                    _link_or_copy(binary, folder / f"{PROVIDER_BINARY}_v{version}")
-                temporary.chmod(0o755)
-                _rename_unless_there(temporary, mirror)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
-        return mirror
+        with self._keeping():
+            return ensure_mirror(self._cache_dir, binary, self.pinned(PROVIDER_BINARY))
 
     def _search(self, binary: Binary) -> Search:
         return search(
             binary,
             pinned=self.pinned(binary.name),
-            group_dir=self._group_dir(binary.group),
+            group_dir=self._cached_in(binary),
             environ=self._environ,
             ask=self._ask,
         )
+
+    def _cached_in(self, binary: Binary) -> Path:
+        """Return the folder of the first group that has it; its own where none has."""
+        folders = [self._group_dir(group) for group in (binary.group, *binary.also_in)]
+        return next((one for one in folders if (one / binary.name).is_file()), folders[0])
 
     def _build(self, group: str, names: Collection[str]) -> None:
         try:
@@ -204,16 +214,30 @@ class Toolchain:
             raise PrerequisiteError(msg, hint=error.hint) from error
 
     def _build_group(self, group: str) -> None:
-        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        go = ensure_go(self._environ, self._cache_dir, self._progress)
-        build_group(
-            group,
-            source_dir=self._source_dir(group),
-            group_dir=self._group_dir(group),
-            go=go.path,
-            environ=self._environ,
-            progress=self._progress,
-        )
+        with self._keeping():
+            self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            go = ensure_go(self._environ, self._cache_dir, self._progress)
+            build_group(
+                group,
+                source_dir=self._source_dir(group),
+                group_dir=self._group_dir(group),
+                go=go.path,
+                environ=self._environ,
+                progress=self._progress,
+            )
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Name the cache's folder in what goes wrong while something is written to it."""
+        try:
+            yield
+        except OSError as error:
+            msg = f"{self._cache_dir}: cannot keep what is built there: {error.strerror}"
+            hint = (
+                f"set XDG_CACHE_HOME to a folder that can be written, or {BIN_DIR_VARIABLE} "
+                "to one that holds the binaries"
+            )
+            raise PrerequisiteError(msg, hint=hint) from error
 
     def _source_dir(self, group: str) -> Path:
         return self._root / "toolchain" / group
@@ -224,18 +248,3 @@ class Toolchain:
         files = [folder / "go.mod", folder / "go.sum", *sorted(folder.rglob("*.go"))]
         digest = sha256_hex(b"".join(file.read_bytes() for file in files))
         return self._cache_dir / f"{group}-{self.pinned(main)}-{digest[:12]}"
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one that has no hard links
-        shutil.copy2(source, target)
-
-
-def _rename_unless_there(source: Path, target: Path) -> None:
-    try:
-        source.rename(target)
-    except OSError:
-        if not target.is_dir():  # not the race with another process that made the same
-            raise

@@ -15,10 +15,11 @@ from harness.bench.attempt import Attempt
 from harness.bench.course import AttemptPlan
 from harness.bench.layout import Layout
 from harness.bench.loader import LoadedSuite, load_suite
-from harness.bench.platform import Tools, apply_platform, engine_with_provider, find_tools
+from harness.bench.platform import platform_of
 from harness.bench.rundir import RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.session import Session
+from harness.bench.tools import Tools, engine_with_provider, find_tools
 from harness.cluster.embedded.ephemeral import EphemeralCluster
 from harness.cluster.provider import Cluster
 from harness.cluster.services.processes import lab_argv
@@ -55,7 +56,7 @@ def test_an_attempt_without_an_audit_log_is_graded_and_its_violations_are_unknow
 ) -> None:
     runnable, left_out = split_runnable(suite.select(()), unaudited.capabilities)
     engine = engine_with_provider(tools)
-    apply_platform(tools, engine, unaudited)
+    platform_of(tools.layout).apply(tools, unaudited)
     run_dir = create_run_dir(tmp_path / "runs", "a-run", {"run": "a-run"})
     with closing(KubeClient.from_kubeconfig(unaudited.kubeconfig)) as client:
         session = Session(

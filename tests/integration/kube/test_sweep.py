@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from threading import Event
 
 from harness.core.waiting import SYSTEM_CLOCK
@@ -13,24 +12,9 @@ from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Resource
 from harness.kube.sweep import labelled_namespaces, sweep_namespace
 from tests.integration.kube.conftest import SCRATCHES, MakeNamespace, scratch
+from tests.integration.kube.obstacles import HurriedClock
 
 Kinds = tuple[Resource, ...]
-
-
-class HurriedClock:
-    """Time that passes ten times as fast, so that a bound of 15 s comes after 1.5."""
-
-    def now(self) -> datetime:
-        """Return the wall-clock time."""
-        return SYSTEM_CLOCK.now()
-
-    def monotonic_s(self) -> float:
-        """Return ten times the seconds that passed."""
-        return SYSTEM_CLOCK.monotonic_s() * 10
-
-    def sleep(self, seconds: float) -> None:
-        """Pause for a tenth."""
-        SYSTEM_CLOCK.sleep(seconds / 10)
 
 
 EVENTS = Resource(group="", version="v1", plural="events", kind="Event")

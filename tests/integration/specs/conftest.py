@@ -152,8 +152,8 @@ def _stack(
     )
     return Stack.create(
         engine,
-        root=ROOT,
-        stack=name,
+        stack_dir=ROOT / "tf" / "stacks" / name,
+        policies_dir=ROOT / "policies",
         work_dir=work / name,
         values=values,
         environment=environment,

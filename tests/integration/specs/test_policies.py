@@ -19,12 +19,14 @@ from harness.specs.running import run_specs
 from tests.integration.specs.conftest import Platform, manifest_of
 
 #: Seconds until a policy is in effect, or out of it: measured up to 1.0 s, more when busy.
-POLICY_TIMEOUT_S = 20.0
+POLICY_TIMEOUT_S = 60.0
 
 
 def _holds(platform: Platform, specs: tuple[LoadedSpec, ...]) -> tuple[CaseResult, ...]:
     report = open_gate(
-        lambda marker: run_specs(specs, "ready", platform.probe, marker=marker),
+        lambda marker, probes: run_specs(
+            specs, "ready", platform.probe, marker=marker, probes=probes
+        ),
         timeout_s=POLICY_TIMEOUT_S,
     )
     return report.results

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.cluster.toolchain import Toolchain
 from harness.terraform.commands import Limits
 from harness.terraform.engine import Engine, engine_environment, load_engine
 from harness.terraform.stack import Stack
@@ -22,6 +23,17 @@ def engine() -> Engine:
     path = shutil.which("terraform") or shutil.which("tofu")
     assert path is not None, "these tests need terraform or tofu on PATH"
     return load_engine(Path(path), plugin_mirror=None)
+
+
+@pytest.fixture(
+    scope="session",
+    params=[name for name in ("terraform", "tofu") if shutil.which(name) or name == "tofu"],
+)
+def any_engine(request: pytest.FixtureRequest, toolchain: Toolchain) -> Engine:
+    """Each engine there is; OpenTofu is built where it is not installed."""
+    found = shutil.which(request.param)
+    path = Path(found) if found else toolchain.ensure(["tofu"])["tofu"]
+    return load_engine(path, plugin_mirror=None)
 
 
 @pytest.fixture
@@ -43,8 +55,8 @@ def make_stack(engine: Engine, environment: Mapping[str, str], tmp_path: Path) -
             path.write_text(text)
         return Stack.create(
             engine,
-            root=root,
-            stack="world",
+            stack_dir=root / "tf" / "stacks" / "world",
+            policies_dir=root / "policies",
             work_dir=tmp_path / "work",
             values=values or {},
             environment=environment,

@@ -39,8 +39,8 @@ def _made_anew(plan: Plan) -> set[str]:
     return {change.address for change in plan.changes if "create" in change.actions}
 
 
-def _wait_for_after(stack_dir: Path) -> None:
-    journal = stack_dir / "journal.jsonl"
+def _wait_for_after(work_dir: Path) -> None:
+    journal = work_dir / "journal.jsonl"
     wait_until(
         lambda: journal.read_text() if journal.exists() else "",
         lambda text: '"settled":"terraform_data.after"' in text,
@@ -73,13 +73,15 @@ def test_what_a_killed_apply_had_in_flight_is_replaced(make_stack: MakeStack) ->
 
     applying = threading.Thread(target=apply)
     applying.start()
-    _wait_for_after(stack.module_dir)
+    _wait_for_after(stack.work_dir)
     os.kill(int((stack.module_dir / "engine.pid").read_text()), signal.SIGKILL)
     applying.join()
     state = (stack.module_dir / "terraform.tfstate").read_text()
+    lock_left = (stack.module_dir / ".terraform.tfstate.lock.info").exists()
     plan = stack.plan()
 
     assert [getattr(error, "outcome", None) for error in raised] == [Outcome.KILLED]
+    assert lock_left, "a file that says who held the lock, and holds none"
     assert "tainted" not in state, "the trap: the state says that all of it is whole"
     assert plan.replaced == ("terraform_data.last", "terraform_data.slow")
     assert _made_anew(plan) >= {"terraform_data.last", "terraform_data.slow"}
@@ -114,7 +116,7 @@ def test_an_apply_whose_harness_ended_is_not_trusted_and_leaves_no_process(
     with subprocess.Popen(
         [*argv, json.dumps(dict(environment))], stderr=subprocess.PIPE, start_new_session=True
     ) as harness:
-        _wait_for_after(stack.module_dir)
+        _wait_for_after(stack.work_dir)
         engine_pid = int((stack.module_dir / "engine.pid").read_text())
         harness.send_signal(number)
         harness.communicate(timeout=20)
@@ -192,7 +194,7 @@ def test_a_state_that_could_not_be_stored_is_pushed_back_before_anything_else(
 
     resources = stack.resources
 
-    assert caught.value.outcome is Outcome.FAILED
+    assert caught.value.outcome is Outcome.STATE_UNWRITTEN
     assert left_behind
     assert resources == ("terraform_data.kept",)
     assert not (stack.module_dir / "errored.tfstate").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import threading
 from collections.abc import Callable, Mapping
@@ -63,17 +64,13 @@ def test_a_stack_lives_from_plan_to_destroy(make_stack: MakeStack, tmp_path: Pat
 
     assert (before, during, stack.resources) == ((), addresses, ())
     assert plan.changes == _changes(*addresses)
-    assert plan.values == _VALUES
-    assert plan.sensitive == {"token"}
     assert not plan.path.exists()
     assert outputs == {"count": 2, "token": "s3cret-token"}
     assert drift == ()
     assert second.changes == ()
     log = (tmp_path / "terraform.log").read_text()
-    assert [json.loads(line)["outcome"] for line in log.splitlines()][-3:] == [
-        "done",
-        "done",
-        "done",
+    assert [json.loads(line)["outcome"] for line in log.splitlines()] == [
+        *("done", "changes", "done", "no_changes", "no_changes", "done"),
     ]
     assert "s3cret" not in log
 
@@ -107,7 +104,6 @@ def test_a_copy_holds_modules_and_policies_where_the_stack_looks_for_them(
             'output "policies" {\n'
             '  value = fileset("${path.module}/../../../policies", "**")\n}\n',
             "terraform.tfstate": "{}",
-            ".terraform.lock.hcl": "not HCL at all {",
         }
     )
 
@@ -214,7 +210,7 @@ def test_a_second_holder_of_the_state_is_told_who_has_it(
 
     assert caught.value.outcome is Outcome.LOCKED
     assert str(caught.value).startswith(f"{engine.name} plan: state locked by ")
-    assert " for OperationTypeApply since " in str(caught.value)
+    assert re.search(r" for OperationTypeApply \d s ago, lock [0-9a-f-]{36}$", str(caught.value))
     assert caught.value.hint == "wait for its holder to end, or end it"
 
 
@@ -228,12 +224,20 @@ def test_a_stack_never_applied_is_destroyed_without_the_engine(
     assert not (tmp_path / "terraform.log").exists()
 
 
-def test_a_destroy_from_a_fresh_start_uses_the_stored_values(
+def test_a_destroy_from_a_fresh_start_uses_the_stored_values_and_rules(
     make_stack: MakeStack, engine: Engine, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     made = make_stack(_FILES, _VALUES)
     made.init()
     made.apply(made.plan())
+    source = tmp_path / "root" / "tf" / "stacks" / "world" / "variables.tf"
+    source.write_text(
+        source.read_text().replace(
+            "set(string)",
+            "set(string)\n  validation {\n"
+            '    condition     = length(var.names) > 9\n    error_message = "More."\n  }',
+        )
+    )
 
     opened = Stack(
         engine, work_dir=made.work_dir, environment=environment, log_path=tmp_path / "sweep.log"
@@ -260,8 +264,8 @@ def test_an_unknown_stack_is_refused_before_anything_is_copied(
     with pytest.raises(VariableError) as caught:
         Stack.create(
             engine,
-            root=tmp_path,
-            stack="nowhere",
+            stack_dir=tmp_path / "nowhere",
+            policies_dir=None,
             work_dir=tmp_path / "work",
             values={},
             environment=environment,

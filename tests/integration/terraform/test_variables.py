@@ -122,12 +122,12 @@ def test_variables_that_the_scanner_misreads_are_resolved_all_the_same(
     [
         (
             {"sample": "s", "mass_gram": 1},
-            "{dir}/variables.tf: no variable named 'mass_gram'",
+            "{dir}: no variable named 'mass_gram'",
             "use 'mass_g'",
         ),
         (
             {"sampel": "s"},
-            "{dir}/variables.tf: no variable named 'sampel'",
+            "{dir}: no variable named 'sampel'",
             "use 'sample'",
         ),
         (
@@ -157,8 +157,8 @@ def test_variables_that_the_scanner_misreads_are_resolved_all_the_same(
         ),
         (
             {"sample": "s", "mass_g": float("nan")},
-            "world: the value of variable 'mass_g' is not JSON",
-            "use text, numbers, booleans, lists or maps",
+            "world: the value of variable 'mass_g' cannot be stored: mass_g is not a finite number",
+            "use text, finite numbers, booleans, lists or maps",
         ),
     ],
 )
@@ -205,17 +205,17 @@ def test_a_missing_stack_is_refused_with_the_ones_there_are(
     assert caught.value.hint == "use one of the stacks: world"
 
 
-def test_a_variable_declared_elsewhere_is_refused_by_file_and_line(
+def test_variables_are_found_in_every_file_and_nothing_else_of_it_is_planned(
     engine: Engine, make_dir: MakeDir
 ) -> None:
-    stack_dir = make_dir({"main.tf": '\nvariable "a" {\n}\n'})
+    text = 'terraform {\n  required_version = "< 0.1"\n}\nvariable "a" {\n  default = 1\n}\n'
+    other = '{"module": {"m": {"source": "./nowhere"}}, "variable": {"b": {"default": [true]}}}'
+    stack_dir = make_dir({"main.tf": text, "more.tf.json": other})
 
-    with pytest.raises(VariableError) as caught:
-        resolve(engine, stack_dir, {})
+    resolved = resolve(engine, stack_dir, {})
 
-    assert str(caught.value) == (
-        f"{stack_dir}/main.tf:2: variable 'a' declared outside of variables.tf"
-    )
+    assert resolved.values == {"a": 1, "b": [True]}
+    assert [one.line for one in resolved.declared.values()] == [4, 1]
 
 
 def test_the_ambient_environment_and_the_stack_folder_are_left_alone(

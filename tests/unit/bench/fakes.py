@@ -9,11 +9,10 @@ from typing import Any, cast
 
 from harness.bench.layout import Layout
 from harness.bench.loader import LoadedSuite, load_suite
-from harness.bench.platform import Tools
+from harness.bench.tools import Tools
 from harness.cluster.provider import Cluster, Node, Progress
 from harness.cluster.toolchain import Toolchain
-from harness.errors import TeardownError, VariableError
-from harness.terraform.engine import Engine
+from harness.errors import PrerequisiteError, TeardownError, VariableError
 from harness.terraform.variables import ResolvedVariables, Variable
 
 SUITE = """\
@@ -150,7 +149,6 @@ def tools_of(home: Path) -> Tools:
         layout=Layout(root=home),
         home=home,
         toolchain=cast("Toolchain", object()),
-        engine=cast("Engine", object()),
         say=lambda _: None,
     )
 
@@ -181,10 +179,12 @@ class FakeProvider:
         cluster: Cluster | None = None,
         left: Sequence[str] = (),
         error: TeardownError | None = None,
+        unasked: PrerequisiteError | None = None,
     ) -> None:
         self.name, self.keeps_cluster = name, keeps
         self.reaped, self.ended = 0, 0
         self._cluster, self._left, self._error = cluster, tuple(left), error
+        self._unasked = unasked
 
     def ephemeral(
         self, home: Path, *, toolchain: Toolchain, progress: Progress
@@ -197,8 +197,10 @@ class FakeProvider:
         raise AssertionError(home, toolchain, progress)
 
     def find(self, home: Path) -> Cluster | None:
-        """Return the cluster that it was given."""
+        """Return the cluster that it was given, or fail."""
         del home
+        if self._unasked:
+            raise self._unasked
         return self._cluster
 
     def teardown(self, home: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from harness.bench.inventory import is_platform
-from harness.bench.layout import Layout
+from harness.bench.layout import Layout, policy_names
 from harness.core.naming import PLATFORM_LABEL
 from harness.kube.resources import (
     CLUSTER_ROLES,
@@ -60,4 +60,4 @@ def test_the_folder_of_an_admission_policy_has_the_name_of_all_that_it_makes() -
     }
 
     assert found
-    assert layout.admission_policies() == found
+    assert policy_names(layout.policies_dir) == found

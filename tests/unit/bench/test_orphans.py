@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.bench.ledger import AttemptEntry, begin, entries
 from harness.bench.orphans import sweep_orphans
-from harness.bench.teardown import end_cluster
+from harness.bench.teardown import end_cluster, forget_cluster
 from harness.cluster.home import state_dir_of
-from harness.errors import ClusterError, TeardownError
+from harness.errors import ClusterError, PrerequisiteError, TeardownError
 from tests.unit.bench.fakes import FakeProvider, cluster_of, tools_of
 
 
@@ -30,6 +31,11 @@ def _attempt(home: Path, cluster: str, *, provider: str = "kind", alive: bool = 
     return attempt_id
 
 
+def _attempts(found: Sequence[str]) -> list[str]:
+    """Return what was found but for the folders that killed processes left on this machine."""
+    return [line for line in found if not line.startswith("folder ")]
+
+
 def _end_owner(entry: AttemptEntry) -> None:
     path = entry.work_dir / "attempt.json"
     record = json.loads(path.read_text())
@@ -42,7 +48,7 @@ def test_an_attempt_of_a_cluster_whose_folder_is_gone_is_forgotten(tmp_path: Pat
 
     swept = sweep_orphans(tools_of(tmp_path), providers=[FakeProvider("kind")], dry_run=False)
 
-    assert swept.found == (f"attempt {attempt_id} of run r1",)
+    assert _attempts(swept.found) == [f"attempt {attempt_id} of run r1"]
     assert (swept.leftovers, swept.elsewhere) == ((), ())
     assert list(entries(tmp_path)) == []
 
@@ -53,7 +59,7 @@ def test_a_dry_run_forgets_nothing(tmp_path: Path) -> None:
 
     swept = sweep_orphans(tools_of(tmp_path), providers=[provider], dry_run=True)
 
-    assert swept.found == (f"attempt {attempt_id} of run r1",)
+    assert _attempts(swept.found) == [f"attempt {attempt_id} of run r1"]
     assert provider.reaped == 0
     assert len(list(entries(tmp_path))) == 1
 
@@ -88,7 +94,7 @@ def test_the_attempt_of_a_harness_that_lives_is_nobodys_orphan(tmp_path: Path) -
 
     swept = sweep_orphans(tools_of(tmp_path), providers=[FakeProvider("kind")], dry_run=False)
 
-    assert (swept.found, swept.elsewhere) == ((), ())
+    assert (_attempts(swept.found), swept.elsewhere) == ([], ())
     assert len(list(entries(tmp_path))) == 1
 
 
@@ -97,7 +103,7 @@ def test_an_attempt_of_a_provider_that_is_not_looked_at_is_not_touched(tmp_path:
 
     swept = sweep_orphans(tools_of(tmp_path), providers=[FakeProvider("kind")], dry_run=False)
 
-    assert (swept.found, swept.leftovers, swept.elsewhere) == ((), (), ())
+    assert (_attempts(swept.found), swept.leftovers, swept.elsewhere) == ([], (), ())
     assert len(list(entries(tmp_path))) == 1
 
 
@@ -110,7 +116,7 @@ def test_a_provider_that_fails_is_named_and_the_next_one_has_its_turn(
 
     swept = sweep_orphans(tools_of(tmp_path), providers=[broken, sound], dry_run=dry_run)
 
-    assert swept.found == ("cluster e",)
+    assert _attempts(swept.found) == ["cluster e"]
     assert [str(left) for left in swept.leftovers] == [
         "kind cluster strandline-x (start the engine)"
     ]
@@ -155,3 +161,79 @@ def test_the_platform_of_somebodys_cluster_stays_while_a_run_works_on_it(tmp_pat
 
     assert caught.value.message.startswith("a run works on existing-prod: process ")
     assert provider.ended == 0
+
+
+def test_a_cluster_that_is_gone_is_forgotten_on_its_owners_word_with_its_attempts(
+    tmp_path: Path,
+) -> None:
+    attempt_id = _attempt(tmp_path, "existing-gone", provider="existing")
+    other = _attempt(tmp_path, "existing-other", provider="existing")
+    state_dir = state_dir_of(tmp_path, "existing-gone")
+    state_dir.mkdir(parents=True)
+    provider = FakeProvider("existing", keeps=True)
+
+    given_up = forget_cluster(tools_of(tmp_path), provider, name="existing-gone")
+
+    assert given_up == (
+        "cluster existing-gone",
+        f"attempt {attempt_id} in namespace lab-{attempt_id}",
+    )
+    assert not state_dir.exists()
+    assert [entry.attempt_id for entry in entries(tmp_path)] == [other]
+    assert provider.ended == 0
+
+
+def test_a_cluster_of_which_there_is_no_record_is_not_forgotten(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError) as caught:
+        forget_cluster(tools_of(tmp_path), FakeProvider("existing", keeps=True), name="existing-x")
+
+    assert caught.value.message == f"no record of a cluster 'existing-x' below {tmp_path}"
+
+
+def test_a_cluster_on_which_a_run_works_is_not_forgotten(tmp_path: Path) -> None:
+    _attempt(tmp_path, "existing-prod", provider="existing", alive=True)
+    state_dir = state_dir_of(tmp_path, "existing-prod")
+    state_dir.mkdir(parents=True)
+
+    with pytest.raises(ClusterError) as caught:
+        forget_cluster(
+            tools_of(tmp_path), FakeProvider("existing", keeps=True), name="existing-prod"
+        )
+
+    assert caught.value.message.startswith("a run works on existing-prod: process ")
+    assert state_dir.is_dir()
+
+
+def test_a_cluster_of_ours_is_not_forgotten_as_somebodys(tmp_path: Path) -> None:
+    state_dir = state_dir_of(tmp_path, "provisioned")
+    state_dir.mkdir(parents=True)
+
+    with pytest.raises(ClusterError, match="no record of a cluster 'provisioned'"):
+        forget_cluster(tools_of(tmp_path), FakeProvider("existing", keeps=True), name="provisioned")
+
+    assert state_dir.is_dir()
+
+
+def test_a_cluster_that_nobody_could_ask_is_not_forgotten(tmp_path: Path) -> None:
+    state_dir = state_dir_of(tmp_path, "existing-prod")
+    state_dir.mkdir(parents=True)
+    error = PrerequisiteError("cannot run 'kubectl'")
+
+    with pytest.raises(PrerequisiteError):
+        forget_cluster(
+            tools_of(tmp_path),
+            FakeProvider("existing", keeps=True, unasked=error),
+            name="existing-prod",
+        )
+
+    assert state_dir.is_dir()
+
+
+def test_a_cluster_name_that_leads_out_of_the_home_is_not_forgotten(tmp_path: Path) -> None:
+    outside = tmp_path / "precious"
+    outside.mkdir()
+
+    with pytest.raises(ClusterError):
+        forget_cluster(tools_of(tmp_path), FakeProvider("existing", keeps=True), name="../precious")
+
+    assert outside.is_dir()

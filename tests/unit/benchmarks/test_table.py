@@ -1,91 +1,68 @@
-"""Seconds by phase, side by side: medians, ratios, and what must not be measured."""
+"""Figures as a table, side by side."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from benchmarks.table import PHASES, Measured, attempts_of, medians, table_lines, to_json
+from benchmarks.figures import Bound, Figure, Goal, alone, side_by_side
+from benchmarks.table import missed, number, table_lines
 
 
-def _report(
-    *, status: str = "passed", error: str | None = None, **seconds: float
-) -> dict[str, Any]:
-    attempt = {"status": status, "error": error, "seconds": seconds}
-    return {"tasks": [{"id": "mix-and-measure", "attempts": [attempt], "not_runnable": None}]}
-
-
-def _measured(*acts_s: float, up_s: float = 10.0) -> Measured:
-    return Measured(
-        up_s=up_s,
-        down_s=1.0,
-        attempts=tuple({**dict.fromkeys(PHASES, 0.5), "act": act_s} for act_s in acts_s),
+def _start(*, ours: float, limit: float = 1.0) -> Figure:
+    goal = Goal(bound=Bound.RATIO_AT_MOST, limit=limit)
+    return side_by_side(
+        "start", "start to ready", ours=[ours], peer=[4.0], peer_name="envtest", goal=goal
     )
 
 
-def test_a_phase_takes_the_median_of_its_attempts() -> None:
-    rows = medians(_measured(1.0, 9.0, 2.0))
+def test_each_figure_is_a_line_with_ours_the_peers_and_the_verdict() -> None:
+    rate = Goal(bound=Bound.OURS_AT_LEAST, limit=200)
 
-    assert rows["act"] == 2.0
-    assert rows["sweep"] == 0.5
+    lines = table_lines(
+        [
+            _start(ours=3.0),
+            _start(ours=5.0),
+            alone("sweep", "rate", ours=[350.4], unit="objects/s", goal=rate),
+            alone("sweep", "100 objects", ours=[0.5]),
+        ],
+        {},
+    )
 
-
-def test_an_attempt_takes_the_median_of_whole_attempts() -> None:
-    rows = medians(_measured(1.0, 9.0, 2.0))
-
-    assert rows["attempt"] == 2.0 + 7 * 0.5
-
-
-def test_two_clusters_stand_side_by_side_with_their_ratio() -> None:
-    lines = table_lines({"embedded": _measured(1.0, up_s=4.0), "kind": _measured(2.5, up_s=50.0)})
-
-    assert lines[0] == "seconds       embedded      kind  kind/embedded"
-    assert lines[1] == "cluster up        4.00     50.00           12.5"
-    assert lines[5] == "act               1.00      2.50            2.5"
-    assert [line.split("  ")[0] for line in lines[1:]] == [
-        "cluster up",
-        *PHASES,
-        "attempt",
-        "cluster down",
-    ]
-    assert len({len(line) for line in lines}) == 1
+    assert lines == (
+        "part   figure          unit       ours  theirs  whose    ratio  goal               met",
+        "start  start to ready  s             3       4  envtest   0.75  ratio at most 1    yes",
+        "start  start to ready  s             5       4  envtest   1.25  ratio at most 1    NO",
+        "sweep  rate            objects/s   350       -  -            -  ours at least 200  yes",
+        "sweep  100 objects     s          0.50       -  -            -  -                  -",
+    )
 
 
-def test_one_cluster_alone_has_no_ratio() -> None:
-    lines = table_lines({"kind": _measured(2.5)})
+def test_a_part_that_failed_is_shown_with_its_reason() -> None:
+    lines = table_lines([_start(ours=3.0)], {"gate": "no cluster"})
 
-    assert lines[0] == "seconds           kind"
-
-
-def test_nothing_has_no_ratio_to_anything() -> None:
-    lines = table_lines({"embedded": _measured(0.0), "kind": _measured(2.5)})
-
-    assert lines[5].endswith("-")
+    assert lines[-1] == "gate failed: no cluster"
 
 
-def test_a_machine_gets_every_attempt_beside_the_medians() -> None:
-    value = to_json({"kind": _measured(1.0, 3.0)})
-
-    assert value["kind"]["median_seconds"]["act"] == 2.0
-    assert [attempt["act"] for attempt in value["kind"]["attempts"]] == [1.0, 3.0]
+def test_where_every_part_failed_there_is_no_empty_table() -> None:
+    assert table_lines([], {"gate": "no cluster"}) == ("gate failed: no cluster",)
 
 
-def test_seconds_are_those_of_the_report() -> None:
-    attempts = attempts_of(_report(act=1.5, sweep=2.0))
+def test_only_a_goal_that_is_there_can_be_missed() -> None:
+    slow, quick, free = _start(ours=5.0), _start(ours=3.0), alone("start", "stop", ours=[9.0])
 
-    assert attempts == ({"act": 1.5, "sweep": 2.0},)
-
-
-def test_an_attempt_that_did_not_pass_is_not_measured() -> None:
-    with pytest.raises(ValueError, match=r"^mix-and-measure: infra_error: apply was killed$"):
-        attempts_of(_report(status="infra_error", error="apply was killed", act=1.5))
+    assert missed([slow, quick, free]) == (slow,)
 
 
-def test_a_task_that_was_not_run_is_not_measured() -> None:
-    report = {
-        "tasks": [{"id": "mix-and-measure", "attempts": [], "not_runnable": "no audit log"}],
-    }
-
-    with pytest.raises(ValueError, match=r"^mix-and-measure: no attempt: no audit log$"):
-        attempts_of(report)
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.0312, "0.03"),
+        (2.994, "2.99"),
+        (12.34, "12.3"),
+        (350.4, "350"),
+        (1e5, "100000"),
+    ],
+)
+def test_a_number_has_the_digits_that_count(value: float, text: str) -> None:
+    assert number(value) == text

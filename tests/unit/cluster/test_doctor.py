@@ -172,3 +172,17 @@ def test_a_machine_without_a_container_engine_is_well_and_told_what_kind_would_n
     assert facts.engine == EngineFound(found="docker: not on PATH", fix="install docker")
     finding = _by_name(facts)["container engine"]
     assert (finding.ok, finding.hint) == (True, "for --cluster kind: install docker")
+
+
+def test_what_only_nodes_need_is_told_and_is_never_amiss(tmp_path: Path) -> None:
+    facts = gather(toolchain=_toolchain(tmp_path), home=tmp_path, cache_dir=tmp_path)
+
+    finding = _by_name(facts)["kwok"]
+
+    assert finding == Finding(
+        name="kwok",
+        ok=True,
+        found="will be built: 0.8.0",
+        needed="for strandline cluster start --nodes",
+    )
+    assert "kwok" not in _by_name(facts)["go"].needed

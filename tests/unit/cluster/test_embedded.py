@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import ssl
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from importlib import resources
 from pathlib import Path
 
@@ -11,18 +14,31 @@ import pytest
 import yaml
 
 from harness.cli.options import CLUSTER_NAMES
+from harness.cluster.embedded.control_plane import START_FREE_BYTES, start_control_plane
 from harness.cluster.embedded.flags import (
     Ports,
     api_server_argv,
     controller_manager_argv,
     etcd_argv,
 )
+from harness.cluster.embedded.held import HeldKubeconfig
+from harness.cluster.embedded.nodes import (
+    create_nodes,
+    kwok_argv,
+    nodes_verdict,
+    scheduler_argv,
+)
 from harness.cluster.embedded.pki import Pki, build_pki
+from harness.cluster.embedded.plane import ControlPlane
 from harness.cluster.embedded.ports import PORT_RANGE, free_ports
 from harness.cluster.embedded.probe import client_context, https_get
-from harness.cluster.kubeconfig import write_kubeconfig
-from harness.cluster.provider import Cluster
-from harness.cluster.providers import PROVIDERS
+from harness.cluster.embedded.provider import EmbeddedProvider
+from harness.cluster.kind.provider import KindProvider
+from harness.cluster.kubeconfig import with_contents, write_kubeconfig
+from harness.cluster.provider import Cluster, ClusterProvider
+from harness.cluster.providers import PROVIDERS, Named
+from harness.core.process import Child
+from harness.core.waiting import wait_until
 from harness.errors import ClusterError, UnreachableError
 
 _PORTS = Ports(etcd=20001, etcd_peer=20002, api=20003, webhook=20004)
@@ -74,7 +90,7 @@ def test_keys_are_private_and_the_authorities_are_four(pki: Pki, tmp_path: Path)
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     assert (tmp_path / "pki").stat().st_mode & 0o777 == 0o700
     assert len({pki.serving_ca_pem, pki.client_ca_pem, pki.etcd_ca_pem}) == 3
-    assert len(files) == 3 + 2 * 8
+    assert len(files) == 3 + 2 * 10
 
 
 def test_a_clients_certificate_loads_beside_its_key(pki: Pki, tmp_path: Path) -> None:
@@ -187,3 +203,140 @@ def test_a_cluster_of_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_the_table_of_providers_is_what_the_command_line_offers() -> None:
     assert tuple(PROVIDERS) == CLUSTER_NAMES
+
+
+def test_a_cluster_without_a_laboratory_gets_none_of_its_services() -> None:
+    for name in ("embedded", "kind"):
+        with_it, without = (PROVIDERS[name](Named(laboratory=wanted)) for wanted in (True, False))
+
+        assert _serves_the_laboratory(with_it)
+        assert not _serves_the_laboratory(without)
+
+
+def _serves_the_laboratory(provider: ClusterProvider) -> bool:
+    if isinstance(provider, EmbeddedProvider):
+        return provider._webhook_argv is not None
+    assert isinstance(provider, KindProvider)
+    return provider._laboratory
+
+
+def test_a_start_is_refused_at_once_where_the_disk_is_as_good_as_full(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError) as caught:
+        start_control_plane(
+            tmp_path, binaries={}, webhook_argv=None, measure_free=lambda _: START_FREE_BYTES - 1
+        )
+
+    assert str(caught.value) == (
+        f"{tmp_path}: no space left on device: 255 MiB free, 256 MiB needed"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kubeconfig_is_held_until_somebody_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "kubeconfig").write_text("who and where")
+    held = HeldKubeconfig(tmp_path / "kubeconfig")
+    mode = held.path.stat().st_mode & 0o777
+
+    early = held.release()
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(held.path.read_text)
+        wait_until(held.release, bool, what="the reader", timeout_s=10, interval_s=0.01)
+        read = reader.result(10)
+
+    assert not early
+    assert read == "who and where"
+    assert mode == 0o600
+    assert not held.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (
+            "write audit.log: no space left on device",
+            pytest.raises(ClusterError, match="no space left"),
+        ),
+        (
+            "retry later: error adding watch for file server.crt: no space left on device",
+            nullcontext(),
+        ),
+    ],
+)
+def test_a_full_disk_is_told_from_a_user_who_may_watch_no_more_files(
+    tmp_path: Path, pki: Pki, said: str, outcome: AbstractContextManager[object]
+) -> None:
+    with Child(["true"], env={}) as child:
+        plane = ControlPlane(
+            state_dir=tmp_path,
+            pki=pki,
+            ports=_PORTS,
+            children={"kube-apiserver": child},
+            webhook_argv=None,
+        )
+        log = plane.log_path("kube-apiserver")
+        log.parent.mkdir()
+        log.write_text(f"started\n{said}\nwent on\n")
+
+        with outcome:
+            plane.check_space()
+
+
+def test_a_kubeconfig_to_carry_away_has_everything_inside(pki: Pki, tmp_path: Path) -> None:
+    pki.write(tmp_path)
+    path = tmp_path / "kubeconfig"
+    write_kubeconfig(
+        path,
+        server="https://127.0.0.1:1",
+        ca_path=tmp_path / "serving-ca.crt",
+        client_certificate=(tmp_path / "admin.crt", tmp_path / "admin.key"),
+    )
+
+    value = json.loads(with_contents(path))
+
+    user = value["users"][0]["user"]
+    assert sorted(user) == ["client-certificate-data", "client-key-data"]
+    assert base64.b64decode(user["client-key-data"]) == pki.admin.key_pem
+    assert value["clusters"][0]["cluster"] == {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority-data": base64.b64encode(pki.serving_ca_pem).decode(),
+    }
+
+
+def test_what_plays_nodes_listens_nowhere_and_acts_under_a_name_of_its_own(pki: Pki) -> None:
+    scheduler = scheduler_argv(Path("/bin/kube-scheduler"), kubeconfig=Path("/k"))
+    kwok = kwok_argv(Path("/bin/kwok"), kubeconfig=Path("/k"), stages=Path("/stages"))
+
+    assert "--secure-port=0" in scheduler
+    assert not any("port" in arg or "server-address" in arg for arg in kwok)
+    assert len({pki.admin.cert_pem, pki.kwok.cert_pem, pki.scheduler.cert_pem}) == 3
+
+
+def _node(*, ready: str = "True", taints: list[dict[str, str]] | None = None) -> dict[str, object]:
+    spec = {"taints": taints} if taints else {}
+    return {"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "verdict"),
+    [
+        ([_node(), _node()], "ok"),
+        ([_node()], "1 of 2 nodes can be used"),
+        ([_node(), _node(ready="Unknown")], "1 of 2 nodes can be used"),
+        ([_node(), _node(taints=[{"effect": "NoSchedule"}])], "1 of 2 nodes can be used"),
+        ([{"spec": {}, "status": {}}], "0 of 2 nodes can be used"),
+    ],
+)
+def test_nodes_are_there_when_pods_can_be_bound_to_all_of_them(
+    nodes: list[dict[str, object]], verdict: str
+) -> None:
+    answer = 200, json.dumps({"items": nodes}).encode()
+
+    assert nodes_verdict(2, answer) == verdict
+
+
+def test_a_node_that_is_there_already_is_no_trouble_and_a_refusal_is_told() -> None:
+    def answering(status: int) -> str:
+        return create_nodes(1, lambda _path, _body: (status, b"why"))
+
+    assert [answering(status) for status in (201, 409)] == ["ok", "ok"]
+    assert answering(403) == "node-0: 403 why"

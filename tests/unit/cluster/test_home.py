@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,12 +14,16 @@ from harness.cluster.embedded.provisioned import find_provisioned, teardown
 from harness.cluster.home import (
     create_state_dir,
     default_home,
+    end_processes,
     read_ledger,
     reap,
     stale_state_dirs,
     write_ledger,
 )
 from harness.core.identity import identify
+from harness.core.waiting import wait_until
+from harness.errors import PrerequisiteError
+from tests.unit.core.fakes import FakeClock
 
 #: Above the largest pid that Linux gives (pid_max is at most 2^22).
 _NO_PID = 2**22 + 1
@@ -108,3 +114,63 @@ def test_a_ledger_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None
     (tmp_path / "ledger.json").write_text(text)
 
     assert read_ledger(tmp_path) is None
+
+
+def test_a_folder_that_is_being_made_is_left_to_its_maker_whatever_the_clock_says(
+    tmp_path: Path,
+) -> None:
+    maker = identify(os.getpid())
+    assert maker is not None
+    live, dead = (
+        tmp_path / "clusters" / f".new-{os.getpid()}-{ticks}-x"
+        for ticks in (maker.started_ticks, maker.started_ticks + 1)
+    )
+    for folder in (live, dead):
+        folder.mkdir(parents=True)
+        os.utime(folder, (1, 1))
+
+    assert stale_state_dirs(tmp_path) == (dead,)
+
+
+def test_a_clock_that_was_set_back_makes_nothing_old_and_ends_no_live_owner(tmp_path: Path) -> None:
+    unowned = tmp_path / "clusters" / "unowned"
+    unowned.mkdir(parents=True)
+    create_state_dir(tmp_path, "owned", owner_pid=os.getpid())
+    tomorrow, long_ago, later = FakeClock(), FakeClock(), FakeClock()
+    made_s = tomorrow.now().timestamp()
+    later.sleep(3600)
+    for folder in (tmp_path / "clusters").iterdir():
+        os.utime(folder, (made_s, made_s))
+    os.utime(unowned, (made_s + 86400, made_s + 86400))
+
+    before = stale_state_dirs(tmp_path, clock=long_ago)
+    os.utime(unowned, (made_s, made_s))
+    after = stale_state_dirs(tmp_path, clock=later)
+
+    assert before == ()
+    assert after == (unowned,)
+
+
+def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "home"
+
+    with pytest.raises(PrerequisiteError) as caught:
+        create_state_dir(home, "one", owner_pid=os.getpid())
+
+    assert str(caught.value) == f"{home}: no place for a cluster's state: Not a directory"
+    assert caught.value.hint == "set STRANDLINE_HOME to a folder that can be written"
+
+
+def test_a_process_that_does_not_listen_is_killed(tmp_path: Path) -> None:
+    deaf = tmp_path / "deaf"
+    script = f"trap '' TERM; touch {deaf}; while :; do read -r _; done"
+    with subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.PIPE) as process:
+        wait_until(deaf.exists, bool, what="the process", timeout_s=10, interval_s=0.01)
+        identity = identify(process.pid)
+        assert identity is not None
+
+        left = end_processes({"deaf": identity}, timeout_s=0.2)
+
+    assert left == []
+    assert process.returncode == -signal.SIGKILL

@@ -69,7 +69,11 @@ def test_no_group_builds_what_the_table_does_not_name() -> None:
     for group in {binary.group for binary in BINARIES.values()}:
         go_mod = (ROOT / "toolchain" / group / "go.mod").read_text()
 
-        named = {binary.package for binary in BINARIES.values() if binary.group == group}
+        named = {
+            binary.package
+            for binary in BINARIES.values()
+            if group in (binary.group, *binary.also_in)
+        }
         assert set(tools(go_mod)) == named
 
 
@@ -445,3 +449,70 @@ def test_pip_of_this_python_is_tried_first_then_what_path_has(tmp_path: Path) ->
 def test_the_cache_follows_xdg() -> None:
     assert default_cache_dir({"XDG_CACHE_HOME": "/c"}) == Path("/c/strandline/toolchain")
     assert default_cache_dir({}) == Path.home() / ".cache/strandline/toolchain"
+
+
+def test_the_scheduler_of_a_node_image_will_do_for_a_cluster_without_one(tmp_path: Path) -> None:
+    toolchain = _toolchain(tmp_path, FakePrograms(), {"PATH": ""})
+    assert toolchain.find("kube-scheduler") is None
+    there = toolchain._group_dir("node") / "kube-scheduler"
+    there.parent.mkdir(parents=True)
+    there.touch(mode=0o755)
+
+    found = _toolchain(tmp_path, FakePrograms(), {"PATH": ""}).find("kube-scheduler")
+
+    assert found is not None
+    assert found.path == there
+
+
+def test_a_cache_that_cannot_be_written_is_named_when_something_must_be_built(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    cache_dir = tmp_path / "file" / "cache"
+    toolchain = Toolchain(
+        root=ROOT,
+        cache_dir=cache_dir,
+        environ={"PATH": ""},
+        progress=lambda _: None,
+        ask=FakePrograms().ask,
+    )
+
+    with pytest.raises(PrerequisiteError) as caught:
+        toolchain.ensure(["etcd"])
+
+    end = f"not built: {cache_dir}: cannot keep what is built there: Not a directory"
+    assert str(caught.value).endswith(end)
+    assert "XDG_CACHE_HOME" in (caught.value.hint or "")
+
+
+def test_a_cache_that_cannot_be_written_will_do_when_nothing_must_be_built(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    programs = FakePrograms()
+    etcd = programs.add(tmp_path / "bin" / "etcd", "etcd Version: 3.7.3")
+    toolchain = Toolchain(
+        root=ROOT,
+        cache_dir=tmp_path / "file" / "cache",
+        environ={"STRANDLINE_BIN_DIR": str(etcd.parent)},
+        progress=lambda _: None,
+        ask=programs.ask,
+    )
+
+    assert toolchain.ensure(["etcd"]) == {"etcd": etcd}
+
+
+def test_a_cache_has_a_place_without_home_and_says_so_where_the_user_has_none() -> None:
+    def nowhere() -> Path:
+        msg = "could not determine home directory"
+        raise RuntimeError(msg)
+
+    by_user = default_cache_dir({}, find_home=lambda: Path("/u"))
+    with pytest.raises(PrerequisiteError) as caught:
+        default_cache_dir({}, find_home=nowhere)
+
+    assert by_user == Path("/u/.cache/strandline/toolchain")
+    assert default_cache_dir({"XDG_CACHE_HOME": "/c"}, find_home=nowhere) == Path(
+        "/c/strandline/toolchain"
+    )
+    assert str(caught.value) == (
+        "no place for a cache: neither XDG_CACHE_HOME nor HOME is set, and the user has none"
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,26 @@ def test_a_journal_that_is_one_cut_line_begins_anew(tmp_path: Path) -> None:
     append_line(path, 1)
 
     assert path.read_bytes() == b"1\n"
+
+
+@pytest.fixture
+def room_for_20_bytes() -> Iterator[None]:
+    """Let no file grow beyond 20 bytes, as on a disk that is nearly full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("room_for_20_bytes")
+def test_a_line_for_which_there_is_half_the_room_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    append_line(path, {"event": 1})
+
+    with pytest.raises(OSError, match="File too large"):
+        append_line(path, {"event": 2})
+
+    assert list(read_lines(path)) == [{"event": 1}]
 
 
 def test_a_journal_that_is_not_there_is_empty(tmp_path: Path) -> None:

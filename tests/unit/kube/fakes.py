@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import urllib3
 
+from harness.errors import ConflictError, KubeError
 from harness.kube.client import KubeClient
+from harness.kube.identity_guard import ProvenClient
+from harness.kube.resources import NAMESPACES, Resource
 from harness.kube.tokens import TokenFile
 
 AGENT = "system:serviceaccount:lab-1:agent"
@@ -67,6 +72,82 @@ def response(status: int, body: Any, *, warnings: tuple[str, ...] = ()) -> urlli
 def stream(*events: dict[str, Any]) -> urllib3.HTTPResponse:
     """Return the response of a watch that gives these events and ends."""
     return response(200, b"".join(json.dumps(event).encode() + b"\n" for event in events))
+
+
+class FakeApi:
+    """Objects of one API server, found, listed and deleted by kind and name; nothing else works."""
+
+    def __init__(self, kinds: Sequence[Resource] = ()) -> None:
+        self._kinds = tuple(kinds)
+        self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
+        #: Kinds that cannot be listed.
+        self.unlisted: set[Resource] = set()
+        #: Called before and after the deletion of one object.
+        self.before: Callable[[], None] = lambda: None
+        self.after: Callable[[], None] = lambda: None
+
+    def put(self, kind: Resource, name: str, uid: str, *, namespace: str = "") -> None:
+        """Have an object, in the place of another one of its name."""
+        metadata = {"name": name, "uid": uid} | ({"namespace": namespace} if namespace else {})
+        item: dict[str, Any] = {"metadata": metadata}
+        if kind == NAMESPACES:
+            item["spec"] = {"finalizers": []}
+        self.objects[kind.qualified, namespace, name] = item
+
+    def uids(self) -> set[str]:
+        """Return the UID of every object."""
+        return {item["metadata"]["uid"] for item in self.objects.values()}
+
+    def as_proven(self) -> ProvenClient:
+        """Return it as what a sweep takes."""
+        return cast("ProvenClient", self)
+
+    def prove_again(self) -> None:
+        """Be the same one."""
+
+    def discover(self) -> tuple[Resource, ...]:
+        """Return the kinds that it was given."""
+        return self._kinds
+
+    def find(
+        self, kind: Resource, name: str, *, namespace: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return an object, or None."""
+        return deepcopy(self.objects.get((kind.qualified, namespace or "", name)))
+
+    def list_objects(
+        self, kind: Resource, *, namespace: str | None = None, selector: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the objects of a kind, or fail; none carries any label."""
+        if kind in self.unlisted:
+            msg = f"{kind.plural}: too many"
+            raise KubeError(msg, status=500)
+        return [
+            deepcopy(item)
+            for (plural, where, _), item in self.objects.items()
+            if plural == kind.qualified and not selector and namespace in (None, where)
+        ]
+
+    def delete(
+        self, kind: Resource, name: str, *, namespace: str | None = None, uid: str | None = None
+    ) -> bool:
+        """Delete an object with this UID."""
+        self.before()
+        key = (kind.qualified, namespace or "", name)
+        if uid and self.objects[key]["metadata"]["uid"] != uid:
+            msg = "the UID in the precondition is another one"
+            raise ConflictError(msg, status=409)
+        del self.objects[key]
+        self.after()
+        return True
+
+    def call(self, method: str, path: str, *, body: Any) -> None:
+        """Delete all objects of a kind in a namespace."""
+        assert (method, body) == ("DELETE", {"propagationPolicy": "Background"})
+        for kind in self._kinds:
+            for plural, where, name in tuple(self.objects):
+                if plural == kind.qualified and path == kind.path(where):
+                    del self.objects[plural, where, name]
 
 
 class FakeLog:

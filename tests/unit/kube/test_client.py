@@ -155,9 +155,54 @@ def test_an_aggregated_api_that_is_down_does_not_stop_discovery() -> None:
     groups = {"groups": [{"preferredVersion": {"groupVersion": "down.example.com/v1"}}]}
     entry = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True}
     core = {"resources": [{**entry, "verbs": ["list", "delete"]}]}
-    pool = FakePool(response(200, groups), response(200, core), response(503, {}))
+    pool = FakePool(
+        response(200, groups),
+        response(200, core),
+        response(503, {}),
+        response(200, _services("down.example.com", service={"name": "down"})),
+    )
 
     assert client_of(pool).discover() == (CONFIG_MAPS,)
+
+
+def test_a_group_of_the_api_servers_own_that_cannot_be_asked_is_no_group_without_kinds() -> None:
+    groups = {"groups": [{"preferredVersion": {"groupVersion": "own.example.com/v1"}}]}
+    pool = FakePool(
+        response(200, groups),
+        response(200, {"resources": []}),
+        response(503, {"message": "too busy"}),
+        response(200, _services("own.example.com", service=None)),
+    )
+
+    with pytest.raises(KubeError, match="too busy"):
+        client_of(pool).discover()
+
+
+def test_a_kind_that_is_not_in_its_groups_preferred_version_is_discovered_too() -> None:
+    versions = [{"groupVersion": f"x.example.com/{version}"} for version in ("v1", "v1beta1")]
+    groups = {"groups": [{"preferredVersion": versions[0], "versions": versions}]}
+    new, old = (
+        {"name": name, "kind": name.title(), "namespaced": True, "verbs": ["list", "delete"]}
+        for name in ("new", "old")
+    )
+    pool = FakePool(
+        response(200, groups),
+        response(200, {"resources": []}),
+        response(200, {"resources": [new]}),
+        response(200, {"resources": [new, old]}),
+    )
+
+    found = [(kind.plural, kind.version) for kind in client_of(pool).discover()]
+
+    assert found == [("new", "v1"), ("old", "v1beta1")]
+
+
+def _services(group: str, *, service: dict[str, str] | None) -> dict[str, Any]:
+    spec: dict[str, Any] = {"group": group, "version": "v1"}
+    if service:
+        spec["service"] = service
+    item = {"metadata": {"name": group}, "spec": spec}
+    return {"metadata": {"resourceVersion": "1"}, "items": [item]}
 
 
 def test_a_token_is_asked_for_at_least_as_long_as_the_server_grants() -> None:

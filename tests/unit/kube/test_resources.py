@@ -1,4 +1,4 @@
-"""What kinds are called, and what a sweep says of an object that it could not remove."""
+"""What kinds are called, and which of a cluster's can be listed and deleted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from harness.kube.resources import (
     resource_of_kind,
     resources_of_discovery,
 )
-from harness.kube.sweep import _leftover
 
 LAB_API = "/apis/lab.strandline.dev/v1alpha1"
 
@@ -63,33 +62,3 @@ def test_only_what_can_be_listed_and_deleted_is_discovered() -> None:
     }
 
     assert resources_of_discovery(documents) == (CONFIG_MAPS, LAB_RUNS)
-
-
-def test_a_leftover_is_named_with_every_finalizer() -> None:
-    item = {"metadata": {"name": "a", "namespace": "n", "finalizers": ["x/y", "z/w"]}}
-
-    assert str(_leftover(LAB_RUNS, item)) == (
-        "labruns.lab.strandline.dev n/a (finalizer x/y, finalizer z/w)"
-    )
-
-
-def test_a_namespace_that_stays_says_why() -> None:
-    conditions = [
-        {"status": "True", "message": "Some content is left"},
-        {"status": "False", "message": "fine"},
-    ]
-    item = {
-        "metadata": {"name": "n"},
-        "spec": {"finalizers": ["kubernetes"]},
-        "status": {"conditions": conditions},
-    }
-
-    assert str(_leftover(NAMESPACES, item)) == (
-        "namespaces n (finalizer kubernetes, Some content is left)"
-    )
-
-
-def test_an_object_without_a_finalizer_was_refused() -> None:
-    item = {"metadata": {"name": "a", "namespace": "n"}}
-
-    assert str(_leftover(CONFIG_MAPS, item)) == "configmaps n/a (deletion was refused)"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import UnreachableError
 from harness.kube.answers import Answer
 from harness.model.spec import Case, CaseResult, Cause, Verdict
 
-MADE = Answer(status=201, body={"metadata": {"uid": "u1"}})
+MADE = Answer(status=201, body={"kind": "LabRun", "metadata": {"uid": "u1"}})
 GONE = Answer(status=200, body={"kind": "Status", "status": "Success"})
 RBAC = Answer(
     status=403, body={"message": 'labruns "a" is forbidden: User "u" cannot patch resource'}
@@ -31,9 +31,16 @@ class FakeClient:
 
     def as_service_account(self, namespace: str, name: str) -> FakeClient:
         """Return another identity with the same script."""
+        return self._as(f"{namespace}:{name}")
+
+    def as_user(self, user: str, *, groups: Sequence[str]) -> FakeClient:
+        """Return another identity with the same script."""
+        return self._as(f"{user} of {', '.join(groups)}")
+
+    def _as(self, identity: str) -> FakeClient:
         other = FakeClient()
         other._script, other.asked = self._script, self.asked
-        other.identity = f"{namespace}:{name}"
+        other.identity = identity
         return other
 
     def ask(
@@ -86,6 +93,7 @@ def result_of(
     cause: Cause | None = None,
     *,
     refuser: str = "rbac",
+    guard: str | None = None,
     case: str = "an agent cannot",
     detail: str = "what was found",
 ) -> CaseResult:
@@ -100,5 +108,6 @@ def result_of(
         verdict=verdict,
         detail=detail,
         refuser=refuser,
+        guard=(refuser if ":" in refuser else "") if guard is None else guard,
         cause=cause,
     )

@@ -10,6 +10,7 @@ import pytest
 
 from harness.core.naming import CANARY_NAMESPACE
 from harness.errors import SpecError
+from harness.model.spec import When
 from harness.specs.loader import load_specs
 from harness.specs.running import due
 
@@ -119,7 +120,16 @@ SPEC_FAULTS = [
         "metadata: {}",
         "12: spec.cases.0.given.0.create.metadata.name: missing, expected the name of what is made",
     ),
-    ("as: admin", "as: admon", None),
+    ("as: admin", "as: admon", "17: spec.cases.0.control.as: unknown identity 'admon'"),
+    (
+        "as: agent\n      req",
+        "as: agant\n      req",
+        "13: spec.cases.0.as: unknown identity 'agant'",
+    ),
+    ("as: agent\n          create", "as: us\n          create", None),
+    ("  cases:", "  identities: { admin: { user: root } }\n  cases:", None),
+    ("  requires: [webhook]", "  stack: 7", "5: spec.stack: found 7, expected a name"),
+    ("  requires: [webhook]", '  stack: " "', "5: spec.stack: found ' ', expected a name"),
     ("verb: patch", "verb: patch, dry_run: false", ""),
     (
         "name: night,\n        body",
@@ -128,6 +138,17 @@ SPEC_FAULTS = [
     ),
     ("when: [ready]", "when: [ready]\n      where: [attempt]", None),
     ("      control: { as: admin }\n", "", None),
+    (
+        "control: { as: admin }",
+        "control: { as: admin, expect: { refused: { by: rbac } } }",
+        (
+            "17: spec.cases.0.control: a control expects what works: admitted, or a count above 0, "
+            "found {'as': 'admin', 'expect': {'refused': {'by': 'rbac'}}}"
+        ),
+    ),
+    ("control: { as: admin }", "control: { as: admin, expect: absent }", None),
+    ("control: { as: admin }", "control: { as: admin, expect: { count: 0 } }", None),
+    ("control: { as: admin }", "control: { as: admin, expect: { absent: false } }", None),
     ("by: policy, name: a-spec", "by: policy", None),
     ("given:", "givn:", "10: spec.cases.0.givn: unknown key"),
 ]
@@ -198,3 +219,113 @@ def test_every_refusal_of_a_policy_of_the_projects_own_says_who_may() -> None:
             refused = case.expect.refused
             if refused and refused.by in ("policy", "webhook"):
                 assert refused.message, f"{loaded.name}: {case.name}"
+
+
+@pytest.mark.parametrize(
+    ("identity", "problem"),
+    [
+        ("{ user: jane, service_account: jane }", "needs either user or service_account"),
+        ("{ groups: [ops] }", "needs either user or service_account"),
+        ("{ user: jane, namespace: shop }", "a user has no namespace"),
+        ("{ service_account: ci, groups: [ops] }", "a service_account has no groups but its own"),
+    ],
+)
+def test_somebody_who_could_be_two_people_is_refused(
+    tmp_path: Path, identity: str, problem: str
+) -> None:
+    own = f"  identities: {{ jane: {identity} }}\n  cases:"
+    folder = _write(tmp_path, spec=SPEC.replace("  cases:", own))
+
+    found = _refusal(tmp_path)
+
+    assert found.startswith(f"{folder / 'spec.yaml'}:6: spec.identities.jane: {problem}, found ")
+
+
+def _other(stack: str) -> Mapping[str, Any]:
+    return {"body": {"spec": {"of": stack}}}
+
+
+def test_a_spec_that_names_no_stack_is_of_the_one_that_stands_there(tmp_path: Path) -> None:
+    _write(tmp_path)
+
+    (loaded,) = load_specs(tmp_path, _other, stack="shop")
+
+    assert loaded.spec.spec.cases[0].request.body == {"spec": {"of": "shop"}}
+
+
+def test_a_spec_that_names_its_stack_is_of_that_one(tmp_path: Path) -> None:
+    _write(tmp_path, spec=SPEC.replace("  requires: [webhook]", "  stack: color_lab"))
+
+    (loaded,) = load_specs(tmp_path, _other, stack="shop")
+
+    assert loaded.spec.spec.cases[0].request.body == {"spec": {"of": "color_lab"}}
+
+
+def test_a_namespace_and_an_identity_can_be_placeholders(tmp_path: Path) -> None:
+    own = '  namespace: "{{ place }}"\n  identities: { jane: { user: "{{ who }}" } }\n  cases:'
+    _write(tmp_path, spec=SPEC.replace("  cases:", own).replace("as: admin", "as: jane"))
+    values = {"body": {}, "place": "shop", "who": "jane@example.com"}
+
+    (loaded,) = load_specs(tmp_path, lambda _: values)
+
+    assert loaded.spec.spec.namespace == "shop"
+    assert loaded.spec.spec.identities["jane"].user == "jane@example.com"
+
+
+def test_a_spec_with_a_namespace_has_no_case_in_an_attempts(tmp_path: Path) -> None:
+    spec = SPEC.replace("  requires: [webhook]", "  namespace: shop").replace(
+        "      when: [ready]", "      where: [attempt]"
+    )
+    given = spec[spec.index("      given:") : spec.index("      as: agent\n      request")]
+    folder = _write(tmp_path, spec=spec.replace(given, "").replace("night", "theirs"))
+
+    found = _refusal(tmp_path)
+
+    problem = "a spec with a namespace has no case in an attempt's own, found {"
+    assert found.startswith(f"{folder / 'spec.yaml'}:4: spec: {problem}")
+
+
+def test_where_there_is_no_laboratory_its_roles_are_nobody(tmp_path: Path) -> None:
+    folder = _write(tmp_path)
+
+    with pytest.raises(SpecError) as caught:
+        load_specs(tmp_path, _resolve, roles=())
+
+    where = f"{folder / 'spec.yaml'}:11: spec.cases.0.given.0.as"
+    assert str(caught.value) == f"{where}: unknown identity 'agent'"
+    assert caught.value.hint == "use one of admin"
+
+
+def test_a_case_that_says_no_time_is_due_at_every_time(tmp_path: Path) -> None:
+    _write(tmp_path, spec=SPEC.replace("      when: [ready]\n", ""))
+    specs = load_specs(tmp_path, _resolve)
+    times: tuple[When, ...] = ("ready", "after", "swept")
+
+    found = [len(list(due(specs, when, "canary"))) for when in times]
+
+    assert found == [1, 1, 1]
+
+
+def test_a_case_is_found_again_by_its_line(tmp_path: Path) -> None:
+    _write(tmp_path)
+
+    (loaded,) = load_specs(tmp_path, _resolve)
+
+    assert loaded.lines == {"an agent cannot": 7}
+
+
+def test_a_stack_that_many_specs_name_is_asked_for_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def resolve(stack: str) -> Mapping[str, Any]:
+        asked.append(stack)
+        return _resolve(stack)
+
+    _write(tmp_path)
+    other = tmp_path / "b-spec"
+    other.mkdir()
+    (other / "spec.yaml").write_text(SPEC.replace("name: a-spec }\nspec", "name: b-spec }\nspec"))
+
+    load_specs(tmp_path, resolve)
+
+    assert asked == ["platform"]

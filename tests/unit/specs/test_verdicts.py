@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from harness.kube.answers import Answer
-from harness.model.spec import Cause, Expect, Verdict
+from harness.model.expect import Expect
+from harness.model.spec import Cause, Verdict
 from harness.specs.verdicts import judge_answer, value_at
 from tests.unit.specs.fakes import RBAC, refused
 
@@ -19,11 +21,11 @@ NO_KIND = refused(404, "404 page not found\n")
 DOWN = refused(500, 'failed calling webhook "v": dial tcp: connect: connection refused')
 OBJECT = Answer(
     status=201,
-    body={"spec": {"operator": "me"}, "metadata": {"labels": {"a.b/c": "x"}}},
+    body={"kind": "LabRun", "spec": {"operator": "me"}, "metadata": {"labels": {"a.b/c": "x"}}},
     warnings=("would be denied by rule r",),
 )
-TWO = Answer(status=200, body={"items": [{}, {}]})
-NONE = Answer(status=200, body={"items": []})
+TWO = Answer(status=200, body={"kind": "PodList", "items": [{}, {}]})
+NONE = Answer(status=200, body={"kind": "PodList", "items": []})
 
 BY_POLICY = {"refused": {"by": "policy", "name": "p", "code": 403, "message": "only x"}}
 
@@ -37,7 +39,7 @@ BY_POLICY = {"refused": {"by": "policy", "name": "p", "code": 403, "message": "o
             OBJECT,
             Verdict.BROKEN,
             Cause.NOT_ENFORCED,
-            "admitted, expected a refusal by policy:p",
+            "admitted (warned: would be denied by rule r), expected a refusal by policy:p",
         ),
         (
             BY_POLICY,
@@ -133,6 +135,12 @@ def test_an_answer_is_judged_by_what_was_expected_of_it(
     judgement = judge_answer(Expect.model_validate(expect), answer)
 
     assert (judgement.verdict, judgement.cause, judgement.detail) == (verdict, cause, detail)
+
+
+@pytest.mark.parametrize("expect", [{"absent": False}, {"count": -1}, {"absent": True, "count": 0}])
+def test_an_expectation_that_says_nothing_or_two_things_is_refused(expect: Any) -> None:
+    with pytest.raises(ValidationError):
+        Expect.model_validate(expect)
 
 
 @pytest.mark.parametrize(

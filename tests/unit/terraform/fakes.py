@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from harness.core.process import Finished
+from harness.terraform.outcomes import Change
 
 
 def fake_engine_binary(folder: Path, name: str, banner: str) -> Path:
@@ -33,12 +33,26 @@ def fake_finished(
     )
 
 
-def fake_hook(kind: str, address: str, action: str) -> str:
-    """Return one line of an apply's stream, as Terraform 1.11.4 writes it."""
+def fake_creations(*addresses: str) -> tuple[Change, ...]:
+    """Return what a plan that creates these says."""
+    return tuple(Change(address=address, actions=("create",)) for address in addresses)
+
+
+def fake_hook(kind: str, address: str, action: str) -> dict[str, Any]:
+    """Return one event of an apply's stream, as Terraform 1.11.4 writes it."""
     hook = {"resource": {"addr": address, "module": ""}, "action": action, "elapsed_seconds": 0}
-    return json.dumps({"@level": "info", "@message": "said", "type": kind, "hook": hook})
+    return {"@level": "info", "@message": "said", "type": kind, "hook": hook}
 
 
-def fake_summary(operation: str) -> dict[str, Any]:
+def fake_planned(address: str, action: str) -> dict[str, Any]:
+    """Return the event for one resource of a plan."""
+    change = {"resource": {"addr": address}, "action": action}
+    return {"@level": "info", "type": "planned_change", "change": change}
+
+
+def fake_summary(
+    operation: str, *, add: int = 0, change: int = 0, remove: int = 0
+) -> dict[str, Any]:
     """Return the event that closes an operation."""
-    return {"type": "change_summary", "changes": {"add": 0, "operation": operation}}
+    counts = {"add": add, "change": change, "remove": remove, "operation": operation}
+    return {"@level": "info", "type": "change_summary", "changes": counts}

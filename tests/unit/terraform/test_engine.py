@@ -11,7 +11,7 @@ from harness.cluster.toolchain.binaries import BINARIES, PROVIDER_ADDRESS, PROVI
 from harness.cluster.toolchain.toolchain import _TERRAFORM
 from harness.errors import PrerequisiteError
 from harness.terraform.engine import (
-    _LOCAL_PROVIDERS,
+    LOCAL_PROVIDERS,
     MINIMUM_VERSIONS,
     Engine,
     ambient_terraform_variables,
@@ -52,7 +52,7 @@ def test_what_the_toolchain_finds_is_new_enough_for_the_engine() -> None:
 def test_the_registries_may_not_offer_what_the_toolchain_mirrors() -> None:
     mirrored = tuple(f"{host}/{PROVIDER_ADDRESS}" for host in PROVIDER_HOSTS)
 
-    assert mirrored == _LOCAL_PROVIDERS
+    assert mirrored == LOCAL_PROVIDERS
 
 
 def test_an_engine_that_is_too_old_is_refused_with_what_is_needed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from harness.terraform.diagnostics import (
 )
 from harness.terraform.outcomes import Outcome, outcome_error, outcome_of
 from tests.unit.terraform.fakes import fake_finished, fake_summary
+
+_NOW = datetime(2026, 11, 30, 1, 46, 59, tzinfo=UTC)
 
 
 def _error(summary: str, detail: str = "", **more: Any) -> Diagnostic:
@@ -33,7 +36,10 @@ def _error(summary: str, detail: str = "", **more: Any) -> Diagnostic:
         (2, ["plan"], [], Outcome.CHANGES),
         (2, [], [], Outcome.CRASHED),
         (11, [], [], Outcome.CRASHED),
-        (1, [], ["Error acquiring the state lock"], Outcome.LOCKED),
+        (1, [], ["Failed to write state", "Failed to save state"], Outcome.STATE_UNWRITTEN),
+        (1, [], ["Plugin did not respond"], Outcome.PROVIDER_CRASHED),
+        (1, [], ["Unrecognized remote plugin message: \nFailed"], Outcome.PROVIDER_CRASHED),
+        (1, [], ["Error acquiring the state lock"], Outcome.FAILED),
         (1, [], ["local-exec provisioner error", "execution halted"], Outcome.INTERRUPTED),
         (1, ["plan"], ["no such file"], Outcome.FAILED),
         (1, [], [], Outcome.FAILED),
@@ -60,13 +66,14 @@ def test_every_bad_outcome_has_words_and_is_a_terraform_error() -> None:
     bad = set(Outcome) - {Outcome.DONE, Outcome.CHANGES, Outcome.NO_CHANGES}
 
     errors = [
-        outcome_error("terraform plan", fake_finished(1), outcome, (lock,), frozenset())
+        outcome_error("terraform plan", fake_finished(1), outcome, (lock,), frozenset(), now=_NOW)
         for outcome in sorted(bad)
     ]
 
     assert all(isinstance(error, TerraformError) for error in errors)
     assert {error.outcome for error in errors} == bad
     assert len({str(error) for error in errors}) == len(bad)
+    assert all(error.hint for error in errors)
 
 
 def test_a_lock_names_its_holder() -> None:
@@ -77,18 +84,21 @@ def test_a_lock_names_its_holder() -> None:
     )
     lock = _error("Error acquiring the state lock", detail)
 
-    error = outcome_error("terraform plan", fake_finished(1), Outcome.LOCKED, (lock,), frozenset())
+    error = outcome_error(
+        "terraform plan", fake_finished(1), Outcome.LOCKED, (lock,), frozenset(), now=_NOW
+    )
 
     assert str(error) == (
-        "terraform plan: state locked by ann@lab for OperationTypeApply since "
-        "2026-11-30 01:45:29 +0000 UTC, lock e309"
+        "terraform plan: state locked by ann@lab for OperationTypeApply 90 s ago, lock e309"
     )
 
 
 def test_at_most_three_diagnostics_are_shown_and_all_are_kept() -> None:
     found = tuple(_error(f"reason {number}") for number in range(5))
 
-    error = outcome_error("terraform apply", fake_finished(1), Outcome.FAILED, found, frozenset())
+    error = outcome_error(
+        "terraform apply", fake_finished(1), Outcome.FAILED, found, frozenset(), now=_NOW
+    )
 
     assert str(error) == "terraform apply: failed: reason 0; reason 1; reason 2"
     assert error.diagnostics == found
@@ -97,7 +107,9 @@ def test_at_most_three_diagnostics_are_shown_and_all_are_kept() -> None:
 def test_what_was_printed_stands_in_where_there_is_no_diagnostic() -> None:
     finished = fake_finished(-9, stderr="signal:\n  killed by s3cret\n")
 
-    error = outcome_error("tofu apply", finished, Outcome.KILLED, (), frozenset({"s3cret"}))
+    error = outcome_error(
+        "tofu apply", finished, Outcome.KILLED, (), frozenset({"s3cret"}), now=_NOW
+    )
 
     assert str(error) == "tofu apply: killed (exit -9): signal: killed by (sensitive)"
 
@@ -138,8 +150,42 @@ def test_prose_in_a_frame_is_read_as_a_diagnostic() -> None:
 
 def test_a_secret_is_cut_out_in_every_form() -> None:
     secrets = secret_texts([{"key": ['pa"ss'], "lines": "first\nsecond"}, 12345, True, None, "x"])
-    text = 'pa"ss pa\\"ss cGEic3M= first and second 12345 true x'
+    text = 'pa"ss pa\\"ss cGEic3M= first and second 12345 true x in xylophone'
 
     assert redact(text, secrets) == (
-        "(sensitive) (sensitive) (sensitive) (sensitive) and (sensitive) (sensitive) true x"
+        "(sensitive) (sensitive) (sensitive) (sensitive) and (sensitive) (sensitive) true "
+        "(sensitive) in xylophone"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [
+        ("two words", "two\n  words, two", "(sensitive), two"),
+        ("<é&>", '"\\u003cé\\u0026\\u003e" and "<é&>"', '"(sensitive)" and "(sensitive)"'),
+        ("a${b}", '"a$${b}"', '"(sensitive)"'),
+        ("{\n  -\n}", "{ - } and {", "(sensitive) and {"),
+        (1e21, "it is 1000000000000000000000", "it is (sensitive)"),
+        ("sit", "(sensitive) sit", "(sen(sensitive)ive) (sensitive)"),
+        (" ", "a b", "a b"),
+        ("", "a b", "a b"),
+    ],
+)
+def test_a_secret_is_cut_out_however_it_is_written(value: Any, text: str, expected: str) -> None:
+    assert redact(text, secret_texts([value])) == expected
+
+
+def test_a_secret_at_the_cut_of_a_long_message_is_cut_out_whole() -> None:
+    stderr = "Error: Too long\n\n" + "x " * 245 + "hunter2-correct-horse"
+
+    found = read_diagnostics([], stderr)
+    error = outcome_error(
+        "terraform init",
+        fake_finished(1, stderr=stderr),
+        Outcome.FAILED,
+        found,
+        secret_texts(["hunter2-correct-horse"]),
+        now=_NOW,
+    )
+
+    assert "hunter2" not in str(error) + repr(error.diagnostics)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.terraform.outcomes import Change
 from harness.terraform.plans import (
-    is_managed,
+    is_whole,
     planned_changes,
     settled_address,
     streamed_changes,
 )
-from tests.unit.terraform.fakes import fake_hook
+from tests.unit.terraform.fakes import fake_hook, fake_planned, fake_summary
 
 
 def test_only_what_acts_is_a_change_and_no_value_is_kept() -> None:
@@ -31,7 +33,10 @@ def test_only_what_acts_is_a_change_and_no_value_is_kept() -> None:
 def test_a_stream_says_the_same_as_a_plan() -> None:
     events = [
         {"type": "planned_change", "change": {"resource": {"addr": name}, "action": action}}
-        for name, action in (("b", "replace"), ("a", "update"), ("c", "read"), ("d", "noop"))
+        for name, action in (
+            *(("b", "replace"), ("a", "update")),
+            *(("c", "read"), ("d", "noop"), ("e", "move"), ("f", "import")),
+        )
     ]
 
     assert streamed_changes([*events, {"type": "resource_drift"}]) == (
@@ -41,7 +46,7 @@ def test_a_stream_says_the_same_as_a_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("event", "expected"),
     [
         (fake_hook("apply_complete", "new", "create"), "new"),
         (fake_hook("apply_complete", "gone", "delete"), "gone"),
@@ -49,28 +54,29 @@ def test_a_stream_says_the_same_as_a_plan() -> None:
         (fake_hook("apply_complete", "swapped", "delete"), None),
         (fake_hook("apply_start", "new", "create"), None),
         (fake_hook("apply_errored", "new", "create"), None),
-        ("Acquiring state lock", None),
     ],
 )
 def test_a_resource_is_settled_when_its_last_action_is_complete(
-    line: str, expected: str | None
+    event: dict[str, Any], expected: str | None
 ) -> None:
     planned = {"new": ("create",), "gone": ("delete",), "swapped": ("delete", "create")}
 
-    assert settled_address(line, planned) == expected
+    assert settled_address(event, planned) == expected
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("terraform_data.x", True),
-        ('module.a["data.b"].module.c[0].kubectl_manifest.x["y"]', True),
-        ("module.data.terraform_data.x", True),
-        ("data.http.x", False),
-        ("module.a.data.http.x[0]", False),
-        ("[command] state", False),
-        ("", False),
-    ],
-)
-def test_a_managed_resource_is_told_from_a_data_source(address: str, *, expected: bool) -> None:
-    assert is_managed(address) is expected
+def test_a_stream_is_whole_when_it_names_what_its_summary_counts() -> None:
+    events = [
+        fake_planned("a", "create"),
+        fake_planned("b", "replace"),
+        fake_planned("c", "update"),
+        fake_planned("d", "delete"),
+        fake_planned("e", "noop"),
+        fake_summary("plan", add=2, change=1, remove=2),
+    ]
+
+    verdicts = [
+        is_whole(found, streamed_changes(found))
+        for found in (events, events[1:], events[:1] + events[2:], events[:-1])
+    ]
+
+    assert verdicts == [True, False, False, False]

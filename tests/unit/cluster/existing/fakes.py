@@ -74,9 +74,17 @@ class Person:
         self.list_path.write_text(text)
 
     def provider(
-        self, context: str | None = "prod", image: str | None = "registry.test/lab:1"
+        self,
+        context: str | None = "prod",
+        image: str | None = "registry.test/lab:1",
+        *,
+        laboratory: bool = True,
     ) -> ExistingProvider:
         """Return the provider as it is named."""
         return ExistingProvider(
-            context=context, image=image, kubectl=self.kubectl.path, environ=self.environ
+            context=context,
+            image=image,
+            laboratory=laboratory,
+            kubectl=self.kubectl.path,
+            environ=self.environ,
         )

@@ -86,6 +86,17 @@ def test_without_an_image_nothing_is_kept(person: Person) -> None:
     assert not person.home.exists()
 
 
+def test_a_stack_of_somebodys_own_needs_no_image_and_is_promised_no_webhook(
+    person: Person,
+) -> None:
+    person.allows()
+
+    cluster = _provision(person, image=None, laboratory=False)
+
+    assert cluster.capabilities == {"controller_manager", "nodes"}
+    assert cluster.image is None
+
+
 def test_a_provisioned_cluster_promises_neither_audit_nor_the_inside_of_a_node(
     person: Person,
 ) -> None:

@@ -1,0 +1,4 @@
+output "namespace" {
+  description = "Name of the namespace."
+  value       = var.namespace
+}
