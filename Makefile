@@ -66,6 +66,10 @@ doctor: $(READY) ## Say what this machine has and what is missing
 toolchain: $(READY) ## Find every binary, and build what is nowhere
 	@$(STRANDLINE) doctor --build
 
+.PHONY: test-toolchain
+test-toolchain: $(READY) ## What the tests need besides: OpenTofu, and nodes for an embedded cluster
+	@$(STRANDLINE) doctor --build --also tofu --also kube-scheduler --also kwok
+
 .PHONY: image
 image: $(READY) ## Build the image of the laboratory's services
 	@$(STRANDLINE) image lab
@@ -93,7 +97,7 @@ unit: $(READY) ## Unit tests; no cluster
 	@$(BIN)/pytest tests/unit -n auto -q
 
 .PHONY: integration
-integration: toolchain ## Tests on real Terraform and the embedded cluster
+integration: test-toolchain ## Tests on real Terraform and the embedded cluster
 	@$(BIN)/pytest tests/integration -n 2 --dist loadfile -q
 
 .PHONY: suite
@@ -101,7 +105,7 @@ suite: toolchain ## Tests of the suite and of whole runs
 	@$(BIN)/pytest tests/suite -n 2 --dist loadgroup -p no:randomly -q
 
 .PHONY: test
-test: lint toolchain unit integration suite ## Everything that CI runs
+test: lint test-toolchain unit integration suite ## Everything that CI runs
 
 .PHONY: test-kind
 test-kind: toolchain ## Tests of the suite on a real kind cluster; needs Docker or podman

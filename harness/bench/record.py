@@ -102,6 +102,12 @@ def read_record(state_dir: Path) -> Record | None:
         raise ClusterError(msg, hint=_AGAIN) from error
 
 
+def mark_begun(state_dir: Path) -> None:
+    """Write that what stands there may not be whole any more; where nothing does, nothing."""
+    if record := read_record(state_dir):
+        record.write(state_dir, complete=False)
+
+
 def digests(stack_dir: Path, policies_dir: Path) -> dict[str, str]:
     """Return name to digest of every file that a stack is made of; names do not say where it lies.
 

@@ -21,7 +21,7 @@ from harness.bench.platform_sweep import (
     sweep_platform,
 )
 from harness.bench.proof import prove_cluster
-from harness.bench.record import read_record
+from harness.bench.record import mark_begun, read_record
 from harness.bench.session import find_stack
 from harness.bench.tools import Tools, engine_with_provider
 from harness.cluster.existing.provider import INVENTORY_FILE, PREFIX
@@ -72,6 +72,7 @@ def take_platform_down(tools: Tools, cluster: Cluster) -> PlatformSwept:
     """
     with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         proven = prove_cluster(client, cluster)
+        mark_begun(cluster.state_dir)  # a teardown that is cut short leaves half of it
         stack, known = _platform_stack(tools, cluster)
         if stack is not None:
             known = settle(stack, cluster.state_dir)

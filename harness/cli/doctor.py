@@ -22,9 +22,22 @@ from harness.errors import PrerequisiteError
 @click.command()
 @stack_options
 @click.option("--build", is_flag=True, help="Build what is nowhere, before looking.")
+@click.option(
+    "--also",
+    type=click.Choice(("kind", "kube-scheduler", "kwok", "tofu")),
+    multiple=True,
+    help="Build this too, which only some need; may be given more than once.",
+)
 @root_option
 @json_option
-def doctor(*, own: OwnStack | None, build: bool, root: Path | None, as_json: bool) -> int:
+def doctor(
+    *,
+    own: OwnStack | None,
+    build: bool,
+    also: tuple[str, ...],
+    root: Path | None,
+    as_json: bool,
+) -> int:
     """Say what this machine has, what will be built, and what is missing.
 
     With `--stack` also whether its variables have values, and its specs can be asked. `needed_by`
@@ -43,8 +56,8 @@ def doctor(*, own: OwnStack | None, build: bool, root: Path | None, as_json: boo
 
     layout = find_layout(root, Path.cwd())
     toolchain = find_toolchain(layout, say_on_stderr)
-    if build:
-        toolchain.ensure([*BINARY_NAMES, "kubectl"])
+    if build or also:
+        toolchain.ensure([*BINARY_NAMES, "kubectl", *also])
         toolchain.ensure_terraform()
         toolchain.provider_mirror()
     home = default_home(os.environ, Path.cwd())

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, TerraformError
 from harness.terraform.commands import Completed, Limits, Runner
-from harness.terraform.journal import Journal
+from harness.terraform.journal import Journal, LastOperation
 from harness.terraform.locks import LockHolder
 from harness.terraform.manifests import is_in_a_cluster, names_a_cluster_type
 from harness.terraform.outcomes import Change, Outcome, TerraformOutcomeError
@@ -164,24 +164,21 @@ class Custody:
         self._journal.forget(listed | doubtful)
         return listed | doubtful
 
-    def release_lock(self, lock: LockHolder) -> None:
-        """Give back a lock that a command of this copy left behind when it was cut off.
+    def unlocked(self, act: Callable[[], None]) -> None:
+        """Do something; where a cut-off command of this copy left its lock, give that back first.
 
         Raises:
-            TerraformError: It may be somebody else's, or its holder may be alive.
+            TerraformOutcomeError: Of `act`; the lock of anybody else, or of one alive, is theirs.
         """
-        last = self._journal.last()
-        left_behind = (
-            last is not None
-            and last.cut_off
-            and lock.taken_by(
-                host=socket.gethostname(), begun_at=last.begun_at, ended_at=last.ended_at
-            )
-        )
-        if not left_behind:
-            msg = f"{self._module_dir}: lock {lock.lock_id} was not left behind by this stack"
-            raise TerraformError(msg, hint="ask its holder")
-        self._runner.run("force-unlock", lock.lock_id, timeout_s=self._limits.read_s, force=True)
+        before = self._journal.last()
+        try:
+            act()
+        except TerraformOutcomeError as error:
+            if error.lock is None or not _left_behind(error.lock, before):
+                raise
+            read_s = self._limits.read_s
+            self._runner.run("force-unlock", error.lock.lock_id, timeout_s=read_s, force=True)
+            act()
 
     def begin_anew(self) -> None:
         """Forget everything that was ever made; the state is set aside, not deleted."""
@@ -200,3 +197,11 @@ class Custody:
         with contextlib.suppress(TerraformError):
             return self._store.read()
         return None
+
+
+def _left_behind(lock: LockHolder, last: LastOperation | None) -> bool:
+    """Tell whether a lock was taken by an operation of ours that was cut off."""
+    if last is None or not last.cut_off:
+        return False
+    host = socket.gethostname()
+    return lock.taken_by(host=host, begun_at=last.begun_at, ended_at=last.ended_at)

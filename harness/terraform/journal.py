@@ -120,7 +120,7 @@ class Journal:
             entries = list(read_lines(self._path))
         except (OSError, json.JSONDecodeError) as error:
             msg = f"{self._path}: the journal cannot be read: {error}"
-            raise TerraformError(msg, hint="sweep by inventory, then begin anew") from error
+            raise TerraformError(msg, hint="take the stack down by its record") from error
         return _since_anew(entries)
 
     @property

@@ -1,6 +1,6 @@
 """Who holds a state, since when, and whether it is what a cut-off apply of our own left behind.
 
-Pure. `outcomes` reads a holder out of a diagnostic; `stack` asks before it gives a lock back.
+Pure. `outcomes` reads a holder out of a diagnostic; `custody` asks before it gives a lock back.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from harness.terraform.custody import Custody
 from harness.terraform.declarations import find_declarations
 from harness.terraform.diagnostics import secret_texts
 from harness.terraform.engine import Engine
-from harness.terraform.locks import LockHolder
 from harness.terraform.manifests import AppliedManifest, applied_manifests
 from harness.terraform.outcomes import Change
 from harness.terraform.plans import Plan, is_whole, planned_changes, streamed_changes
@@ -128,25 +127,27 @@ class Stack:
             TerraformError: The plan trusts a state that a killed apply has left.
             TerraformOutcomeError: Of any outcome but `done`.
         """
-        changes = None if plan is None else plan.changes
-        watch = ApplyWatch(changes, planned=self._custody.planned, settled=self._custody.settle)
         try:
-            suspects = self._custody.suspects(self._custody.state())
-            if plan is not None and (missing := sorted(set(suspects) - set(plan.replaced))):
-                msg = f"{self.module_dir}: the plan trusts what a killed apply left: {missing}"
-                raise TerraformError(msg, hint="plan again")
-            self._custody.run(
-                "apply",
-                *([] if plan is None else [str(plan.path)]),
-                changes=changes,
-                timeout_s=self._limits.apply_s,
-                watch=watch,
-                replace=[] if plan else list(suspects),
-                **self._acting(planned=plan is not None),
-            )
+            self._custody.unlocked(lambda: self._apply(plan))
         finally:
             if plan is not None:
                 plan.path.unlink(missing_ok=True)
+
+    def _apply(self, plan: Plan | None) -> None:
+        changes = None if plan is None else plan.changes
+        suspects = self._custody.suspects(self._custody.state())
+        if plan is not None and (missing := sorted(set(suspects) - set(plan.replaced))):
+            msg = f"{self.module_dir}: the plan trusts what a killed apply left: {missing}"
+            raise TerraformError(msg, hint="plan again")
+        self._custody.run(
+            "apply",
+            *([] if plan is None else [str(plan.path)]),
+            changes=changes,
+            timeout_s=self._limits.apply_s,
+            watch=ApplyWatch(changes, planned=self._custody.planned, settled=self._custody.settle),
+            replace=[] if plan else list(suspects),
+            **self._acting(planned=plan is not None),
+        )
 
     def destroy(self, *, cluster_gone: bool = False) -> None:
         """Destroy everything in the state with the var file it was made with. Idempotent.
@@ -168,12 +169,14 @@ class Stack:
         unaccounted = set(self._custody.unaccounted(state))
         if cluster_gone:
             unaccounted -= self._custody.forget_cluster(state)
-        self._custody.run(
-            "destroy",
-            changes=(),
-            unaccounted=sorted(unaccounted),
-            timeout_s=self._limits.destroy_s,
-            **self._acting(),
+        self._custody.unlocked(
+            lambda: self._custody.run(
+                "destroy",
+                changes=(),
+                unaccounted=sorted(unaccounted),
+                timeout_s=self._limits.destroy_s,
+                **self._acting(),
+            )
         )
 
     def drift(self) -> tuple[Change, ...]:
@@ -235,14 +238,6 @@ class Stack:
         """Return the Kubernetes objects that the state answers for, with their UIDs."""
         state = self._custody.state()
         return applied_manifests(state.resources) if state else ()
-
-    def release_lock(self, lock: LockHolder) -> None:
-        """Give back a lock that an apply or a destroy of this copy left behind when it was killed.
-
-        Raises:
-            TerraformError: It may be somebody else's, or its holder may be alive.
-        """
-        self._custody.release_lock(lock)
 
     def begin_anew(self) -> None:
         """Forget everything that was ever made; the caller knows that all of it is gone.

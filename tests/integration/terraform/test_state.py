@@ -94,9 +94,7 @@ def test_nothing_acts_on_a_state_that_is_not_what_was_left(
         f"{stack.module_dir}: the state is gone; it named 1 resources at serial "
         f"{json.loads(newest)['serial']}"
     )
-    assert refused.value.hint == (
-        "sweep by inventory, then begin anew: what was made is still there"
-    )
+    assert refused.value.hint == ("take the stack down by its record: what was made is still there")
     assert _lines(log) == commands, "the engine was not even asked"
     assert stack.output("note") == "second"
     stack.destroy()

@@ -17,7 +17,6 @@ from harness.cluster.embedded.ports import free_ports
 from harness.cluster.provider import Cluster
 from harness.cluster.toolchain import Toolchain
 from harness.core.waiting import wait_until
-from harness.errors import TerraformError
 from harness.kube.client import KubeClient
 from harness.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, Resource
 from harness.terraform.commands import Limits
@@ -192,17 +191,20 @@ def test_a_lock_that_a_killed_apply_left_in_the_cluster_names_its_holder_and_is_
     assert lock is not None
     lease = world.client.get(_LEASES, "lock-tfstate-default-killed", namespace=_NAMESPACE)
     stranger = world.make(_backend("killed") + _SLOW, name="stranger")
-    with pytest.raises(TerraformError) as refused:
-        stranger.release_lock(lock)
-    stack.release_lock(lock)
-    after = stack.plan()
+    with pytest.raises(TerraformOutcomeError) as refused:
+        stranger.apply()
+    with pytest.raises(TerraformOutcomeError) as destroyed:
+        stack.destroy()
+    freed = world.client.get(_LEASES, "lock-tfstate-default-killed", namespace=_NAMESPACE)
 
     assert caught.value.outcome is Outcome.LOCKED
     assert lock.lock_id == lease["spec"]["holderIdentity"]
     assert " for OperationTypeApply " in str(caught.value)
     assert f" s ago, lock {lock.lock_id}" in str(caught.value)
-    assert str(refused.value).endswith("was not left behind by this stack")
-    assert after.replaced == ("terraform_data.slow",)
+    assert refused.value.outcome is Outcome.LOCKED
+    assert destroyed.value.outcome is Outcome.NOT_IN_STATE
+    assert "terraform_data.slow" in str(destroyed.value)
+    assert not freed["spec"].get("holderIdentity")
 
 
 def test_a_state_that_a_backend_keeps_is_held_to_the_journal_too(world: World) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.record import RECORD_FILE, Record, digests, read_record
+from harness.bench.record import RECORD_FILE, Record, digests, mark_begun, read_record
 from harness.errors import ClusterError
 
 
@@ -48,6 +48,19 @@ def test_a_record_is_read_as_it_was_written_and_only_by_its_owner(project: Path)
     assert read_record(project) == record
     assert (project / RECORD_FILE).stat().st_mode & 0o777 == 0o600
     assert read_record(project / "stack") is None
+
+
+def test_what_is_being_taken_down_counts_as_begun_until_it_is_applied_again(project: Path) -> None:
+    mark_begun(project)
+    assert read_record(project) is None
+
+    _record(project).write(project, complete=True)
+    mark_begun(project)
+
+    found = read_record(project)
+    assert found is not None
+    assert not found.complete
+    found.refuse_other(_record(project), cluster="c")
 
 
 @pytest.mark.parametrize("text", ["{}", '{"digest": "x"}', '{"stack_dir": "a"}'])

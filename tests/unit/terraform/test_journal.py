@@ -166,6 +166,6 @@ def test_a_journal_that_cannot_be_read_is_set_aside_only_when_all_begins_anew(
 
     journal.begin_anew()
 
-    assert caught.value.hint == "sweep by inventory, then begin anew"
+    assert caught.value.hint == "take the stack down by its record"
     assert journal.doubts() == Doubts(suspects=(), created=(), unnamed=False)
     assert (tmp_path / "journal.jsonl.unreadable").read_text() == "<<<\n{}\n"
