@@ -207,6 +207,8 @@ class Attempt:
             self._bundle.file("gate.json"),
             {
                 "rounds": report.rounds,
+                "relapses": report.relapses,
+                "probes": dict(report.probes),
                 "opened_after_s": round(report.opened_after_s, 3),
                 "cases": [to_json(result) for result in report.results],
             },

@@ -13,7 +13,7 @@ from harness.bench.platform_sweep import WORKING_COPY
 from harness.bench.record import read_record
 from harness.bench.tools import Tools, engine_with_provider
 from harness.cluster.home import clusters_dir, stale_state_dirs
-from harness.cluster.kind.state import CLUSTER_FILE
+from harness.cluster.provider import CLUSTER_FILE
 from harness.core.files import read_json
 from harness.errors import HarnessError, TeardownError
 from harness.terraform.copies import holds_copy

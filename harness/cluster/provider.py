@@ -17,6 +17,9 @@ from harness.errors import ClusterError
 
 Progress = Callable[[str], None]
 
+#: File in a cluster's state folder that says what it is; written by `Cluster.save`.
+CLUSTER_FILE = "cluster.json"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:

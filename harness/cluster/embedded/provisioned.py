@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from harness.cluster.embedded.supervisor import CLUSTER_FILE, ENDED_FILE, REQUEST_FILE
+from harness.cluster.embedded.supervisor import ENDED_FILE, REQUEST_FILE
 from harness.cluster.home import (
     create_state_dir,
     end_processes,
@@ -24,7 +24,7 @@ from harness.cluster.home import (
     write_ledger,
 )
 from harness.cluster.locks import locked, provisioning
-from harness.cluster.provider import Cluster
+from harness.cluster.provider import CLUSTER_FILE, Cluster
 from harness.cluster.services.heard import log_tail
 from harness.cluster.services.processes import KEPT_NAMES
 from harness.core.files import PRIVATE_MODE, read_json, write_json

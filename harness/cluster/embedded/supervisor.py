@@ -16,11 +16,10 @@ from types import FrameType
 
 from harness.cluster.embedded.control_plane import start_control_plane
 from harness.cluster.embedded.plane import ControlPlane
+from harness.cluster.provider import CLUSTER_FILE
 from harness.core.files import PRIVATE_MODE, read_json, write_json
 from harness.errors import ClusterError, HarnessError
 
-#: Written when the cluster is ready.
-CLUSTER_FILE = "cluster.json"
 #: Written when it has ended by itself.
 ENDED_FILE = "ended.json"
 #: What the supervisor is to run; written by whoever provisions.

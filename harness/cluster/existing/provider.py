@@ -18,7 +18,7 @@ from harness.cluster.existing.allowed import allowed_contexts_path, read_allowed
 from harness.cluster.existing.contexts import Context, ask, read_context, write_copy
 from harness.cluster.home import state_dir_of
 from harness.cluster.identity import read_identity, record_identity
-from harness.cluster.provider import Cluster, Node, Progress
+from harness.cluster.provider import CLUSTER_FILE, Cluster, Node, Progress
 from harness.cluster.toolchain import Toolchain
 from harness.core.files import sha256_hex
 from harness.errors import AnotherClusterError, ClusterError, ConfigError, TeardownError
@@ -35,8 +35,6 @@ INVENTORY_FILE = "inventory.json"
 
 #: Seconds for one question to an API server that may be far away.
 _ASK_TIMEOUT_S = 20.0
-
-_FILE = "cluster.json"
 
 
 class ExistingProvider:
@@ -111,7 +109,7 @@ class ExistingProvider:
             state_dir=state_dir,
             image=self._image,
         )
-        cluster.save(state_dir / _FILE)
+        cluster.save(state_dir / CLUSTER_FILE)
         return cluster
 
     def find(self, home: Path) -> Cluster | None:
@@ -120,7 +118,9 @@ class ExistingProvider:
         None means that no context of anybody's is provisioned in this home. Where another one is,
         that is said: what was made on it is not gone because this context was named.
         """
-        provisioned = sorted(path.parent.name for path in home.glob(f"clusters/{PREFIX}*/{_FILE}"))
+        provisioned = sorted(
+            path.parent.name for path in home.glob(f"clusters/{PREFIX}*/{CLUSTER_FILE}")
+        )
         if not provisioned:
             return None
         context = self._allowed_context()
@@ -128,7 +128,7 @@ class ExistingProvider:
         if state_dir.name not in provisioned:
             msg = f"context {context.name!r} is not provisioned, {', '.join(provisioned)} is"
             raise ClusterError(msg, hint="name the context that was provisioned, or provision it")
-        cluster = Cluster.load(state_dir / _FILE)
+        cluster = Cluster.load(state_dir / CLUSTER_FILE)
         if cluster.server != context.server:
             msg = (
                 f"context {context.name!r} points to {context.server}, and was provisioned at "

@@ -26,7 +26,6 @@ from harness.cluster.kind.images import NODE_IMAGE_VARIABLE, ArchivedImage, choo
 from harness.cluster.kind.leftovers import Leftovers, find_leftovers, take_down
 from harness.cluster.kind.node import KindNode
 from harness.cluster.kind.state import (
-    CLUSTER_FILE,
     answered_for,
     ephemeral_name,
     node_name,
@@ -34,7 +33,7 @@ from harness.cluster.kind.state import (
     state_dirs,
 )
 from harness.cluster.locks import provisioning
-from harness.cluster.provider import Cluster, Node, Progress
+from harness.cluster.provider import CLUSTER_FILE, Cluster, Node, Progress
 from harness.cluster.toolchain import Toolchain
 from harness.core.waiting import wait_until
 from harness.errors import (

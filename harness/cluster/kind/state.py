@@ -13,13 +13,12 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.cluster.home import clusters_dir, read_ledger
+from harness.cluster.provider import CLUSTER_FILE
 from harness.core.files import sha256_hex
 
 #: Beginning of the names of everything of ours that an engine keeps.
 PREFIX = "strandline-"
 
-#: File of a provisioned cluster that is ready; the `Cluster`, saved.
-CLUSTER_FILE = "cluster.json"
 
 #: The whole form of a node container's name: what only begins like ours is somebody's.
 NODE_NAME = re.compile(r"^(strandline-[0-9a-f]{8}-(?:provisioned|[0-9a-f]{8}))-control-plane$")

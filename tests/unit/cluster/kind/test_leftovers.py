@@ -13,11 +13,11 @@ from harness.cluster.home import create_state_dir, stale_state_dirs, state_dir_o
 from harness.cluster.kind.host_settings import HostSettings
 from harness.cluster.kind.leftovers import Leftovers, find_leftovers, stale_images, take_down
 from harness.cluster.kind.state import (
-    CLUSTER_FILE,
     ephemeral_name,
     node_name,
     provisioned_name,
 )
+from harness.cluster.provider import CLUSTER_FILE
 from harness.errors import TeardownError
 from tests.unit.cluster.kind.fakes import FakeCommands, described, engine, teach_nodes
 

@@ -10,8 +10,8 @@ import pytest
 from harness.cluster.home import create_state_dir
 from harness.cluster.kind.engine import Engine
 from harness.cluster.kind.provider import KindProvider
-from harness.cluster.kind.state import CLUSTER_FILE, node_name, provisioned_name
-from harness.cluster.provider import Cluster
+from harness.cluster.kind.state import node_name, provisioned_name
+from harness.cluster.provider import CLUSTER_FILE, Cluster
 from harness.errors import PrerequisiteError, TeardownError
 from tests.unit.cluster.kind.fakes import FakeCommands, described, engine, teach_nodes
 
