@@ -102,7 +102,7 @@ integration: test-toolchain ## Tests on real Terraform and the embedded cluster
 
 .PHONY: suite
 suite: toolchain ## Tests of the suite and of whole runs
-	@$(BIN)/pytest tests/suite -n 2 --dist loadgroup -p no:randomly -q
+	@$(BIN)/pytest tests/suite -n 2 --dist loadfile -p no:randomly -q
 
 .PHONY: test
 test: lint test-toolchain unit integration suite ## Everything that CI runs

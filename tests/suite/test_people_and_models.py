@@ -15,8 +15,7 @@ from tests.integration.agents.chat_server import ChatServer, serving_chat
 from tests.suite.conftest import Desk, Provisioned, lab_namespaces, wait_for_phase
 from tests.unit.agents.fakes import wire_call, wire_reply
 
-# One worker, for the cluster that these tests share.
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("provisioned")]
+pytestmark = pytest.mark.timeout(3600)
 
 TASK, SEED = "weigh-what-you-made", 7
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10}

@@ -14,8 +14,7 @@ from harness.kube.resources import CONFIG_MAPS, NAMESPACES
 from harness.model.results import ReportedAttempt, RunReport
 from tests.suite.conftest import ROOT, Desk, Provisioned, lab_namespaces, wait_for_phase
 
-# One worker, for the cluster that these tests share.
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("provisioned")]
+pytestmark = pytest.mark.timeout(3600)
 
 STRANGER = "somebody-elses"
 

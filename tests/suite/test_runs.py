@@ -14,8 +14,7 @@ from harness.core.waiting import wait_until
 from harness.model.results import RunReport
 from tests.suite.conftest import Desk, processes_below, wait_for_phase
 
-# One worker, for the run that these tests look at.
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("runs")]
+pytestmark = pytest.mark.timeout(3600)
 
 
 @pytest.fixture(scope="module")
