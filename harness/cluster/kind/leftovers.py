@@ -130,15 +130,19 @@ def take_down(leftovers: Leftovers, engine: Engine, host: HostSettings) -> None:
 
 
 def stale_images(references: Sequence[str], archive_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the images whose tag is in no archive's name, in their order. Pure.
+    """Return the images of which there are archives, and none with their tag, in their order. Pure.
 
-    Their age says nothing: an image of ours is made at no time, so that equal ones are equal.
+    Their age says nothing: an image of ours is made at no time, so that equal ones are equal. A
+    folder that has no archive of an image knows nothing of it: another one may have made it.
     """
-    return tuple(
-        reference
-        for reference in references
-        if not any(reference.rpartition(":")[2] in name for name in archive_names)
-    )
+
+    def stale(reference: str) -> bool:
+        name, _, tag = reference.rpartition(":")
+        kind = name.rpartition("-")[2]
+        known = [one for one in archive_names if one.startswith(f"{kind}-")]
+        return bool(known) and not any(tag in one for one in known)
+
+    return tuple(reference for reference in references if stale(reference))
 
 
 def _nobodys(node: NodeContainer, *, before: datetime) -> bool:

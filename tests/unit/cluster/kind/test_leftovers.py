@@ -166,7 +166,8 @@ def test_images_of_ours_without_an_archive_go_and_a_named_one_stays(
     tmp_path: Path, commands: FakeCommands
 ) -> None:
     (tmp_path / "images").mkdir()
-    (tmp_path / "images" / "lab-aaa.tar").touch()
+    for name in ("lab-aaa.tar", "node-1.37.2-ddd.tar"):
+        (tmp_path / "images" / name).touch()
     images = ("lab:aaa", "lab:bbb", "node:1.37.2-ccc", "node:mine")
     listed = "\n".join(f"localhost/strandline-{name}" for name in images)
     commands.teach("podman", "images", stdout=f"{listed}\nregistry.test/node:v1\n")
@@ -174,7 +175,21 @@ def test_images_of_ours_without_an_archive_go_and_a_named_one_stays(
     found = _find(tmp_path, commands, kept=("localhost/strandline-node:mine",))
 
     assert found.images == ("localhost/strandline-lab:bbb", "localhost/strandline-node:1.37.2-ccc")
-    assert stale_images(["a:1"], ["x-1.tar"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("archives", "stale"),
+    [
+        (["node-1-aaa.tar"], ()),
+        (["node-1-bbb.tar"], ("localhost/strandline-node:1-aaa",)),
+        (["lab-bbb.tar"], ()),
+        ([], ()),
+    ],
+)
+def test_an_image_is_stale_only_for_who_has_another_one_of_its_name(
+    archives: list[str], stale: tuple[str, ...]
+) -> None:
+    assert stale_images(["localhost/strandline-node:1-aaa"], archives) == stale
 
 
 def test_taking_down_ends_the_node_its_volume_and_then_its_folder(
