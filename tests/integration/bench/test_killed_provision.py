@@ -15,6 +15,7 @@ import pytest
 from harness.bench.inventory import read_inventory
 from harness.bench.platform_sweep import WORKING_COPY, PlatformSwept, sweep_platform
 from harness.bench.session import open_stack
+from harness.bench.teardown import settle
 from harness.cluster.existing.provider import INVENTORY_FILE
 from harness.cluster.provider import Cluster
 from harness.core.child import Child
@@ -92,8 +93,10 @@ class Desk:
         )
 
     def sweep(self) -> PlatformSwept:
-        """Sweep by what the records say."""
-        return sweep_platform(self.client, state_dir=self.cluster.state_dir, stack=self.stack())
+        """Sweep as a teardown does: what was made beside the state is settled first."""
+        state_dir, stack = self.cluster.state_dir, self.stack()
+        known = settle(stack, state_dir) if stack else ()
+        return sweep_platform(self.client, state_dir=state_dir, stack=stack, known=known)
 
     def stack(self) -> Stack | None:
         """Return the working copy, if it can be taken up."""
