@@ -24,8 +24,8 @@ from harness.core.interrupts import shielded
 from harness.core.process import Finished, run, scrubbed_environment
 from harness.core.waiting import SYSTEM_CLOCK
 from harness.kube.client import KubeClient
-from harness.specs.engine import Probe
 from harness.specs.loader import load_specs
+from harness.specs.probe import Probe
 from harness.specs.running import run_specs
 
 PART = "assertions"

@@ -21,14 +21,13 @@ from harness.bench.layout import policy_names
 from harness.bench.platform_sweep import WORKING_COPY, sweep_admission
 from harness.bench.proof import keep_identity, prove_cluster
 from harness.bench.record import Record, read_record
-from harness.bench.session import open_stack, stack_environment
+from harness.bench.session import create_stack, find_stack
 from harness.bench.teardown import take_platform_down
 from harness.bench.tools import Tools, engine_with_provider
 from harness.cluster.provider import Cluster
 from harness.cluster.services.webhook import webhook_values
 from harness.errors import ClusterError
 from harness.kube.client import KubeClient
-from harness.terraform.copies import holds_copy
 from harness.terraform.engine import Engine
 from harness.terraform.stack import Stack
 
@@ -95,16 +94,15 @@ def _adopted(cluster: Cluster) -> tuple[str, ...]:
 def _copy(engine: Engine, wanted: Record, cluster: Cluster, values: Mapping[str, Any]) -> Stack:
     """Return the working copy: the one that was begun, which knows what it made, or a new one."""
     work_dir = cluster.state_dir / WORKING_COPY
-    if holds_copy(work_dir):
-        return open_stack(engine=engine, cluster=cluster, work_dir=work_dir)
+    if begun := find_stack(engine=engine, cluster=cluster, work_dir=work_dir):
+        return begun
     shutil.rmtree(work_dir, ignore_errors=True)  # not copied whole, so never applied
-    work_dir.mkdir(parents=True)
-    return Stack.create(
-        engine,
+    return create_stack(
+        engine=engine,
+        cluster=cluster,
         stack_dir=wanted.stack_dir,
         policies_dir=wanted.policies_dir,
         work_dir=work_dir,
         values=values,
-        environment=stack_environment(engine, cluster, work_dir),
         log_path=cluster.state_dir / "logs" / "terraform.log",
     )

@@ -18,6 +18,7 @@ from harness.bench.acting import act
 from harness.bench.collect import collect, snapshot
 from harness.bench.committing import commit
 from harness.bench.course import Attempted, AttemptPlan, Course
+from harness.bench.foundation import prove
 from harness.bench.freeze import freeze
 from harness.bench.loader import harness_variables
 from harness.bench.platform import verify
@@ -41,8 +42,7 @@ from harness.model.agent import AgentLimits
 from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
 from harness.model.results import AttemptResult, to_json
 from harness.model.spec import CaseResult
-from harness.specs.engine import Probe
-from harness.specs.gate import open_gate
+from harness.specs.probe import Probe
 from harness.specs.running import due, run_specs
 
 #: Seconds until the guard rails of an attempt's own namespace must hold.
@@ -193,13 +193,12 @@ class Attempt:
 
     def _open_gate(self) -> None:
         session = self._session
-        probe = self._probe()
         if not list(due(session.specs, "ready", "attempt")):
             return
-        report = open_gate(
-            lambda marker, probes: run_specs(
-                session.specs, "ready", probe, where="attempt", marker=marker, probes=probes
-            ),
+        report = prove(
+            self._probe(),
+            session.specs,
+            where="attempt",
             timeout_s=_GATE_TIMEOUT_S,
             clock=self._clock,
         )

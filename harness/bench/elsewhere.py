@@ -6,19 +6,17 @@ is destroyed before. Refuses to know of clusters that stay. Called by whoever en
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness.bench.platform_sweep import WORKING_COPY
 from harness.bench.record import read_record
+from harness.bench.session import open_stack
 from harness.bench.tools import Tools, engine_with_provider
 from harness.cluster.home import clusters_dir, stale_state_dirs
 from harness.cluster.provider import CLUSTER_FILE
 from harness.core.files import read_json
 from harness.errors import HarnessError, TeardownError
 from harness.terraform.copies import holds_copy
-from harness.terraform.engine import engine_environment
-from harness.terraform.stack import Stack
 
 
 def destroy_elsewhere(tools: Tools, state_dir: Path) -> None:
@@ -36,7 +34,7 @@ def destroy_elsewhere(tools: Tools, state_dir: Path) -> None:
         record = read_record(state_dir)
         if (record is not None and record.laboratory) or not holds_copy(work_dir):
             return  # our platform is in the cluster, all of it
-        stack = _open(tools, work_dir)
+        stack = open_stack(engine=engine_with_provider(tools), cluster=None, work_dir=work_dir)
         if addresses := stack.elsewhere:
             tools.say(f"destroying what is outside of the cluster: {', '.join(addresses)}")
             stack.destroy(cluster_gone=True)
@@ -63,13 +61,3 @@ def provisioned_by(home: Path, provider: str) -> tuple[Path, ...]:
     """Return the state folders of the clusters that a provider has or had in a home, sorted."""
     records = sorted(clusters_dir(home).glob(f"*/{CLUSTER_FILE}"))
     return tuple(path.parent for path in records if read_json(path).get("provider") == provider)
-
-
-def _open(tools: Tools, work_dir: Path) -> Stack:
-    engine = engine_with_provider(tools)
-    return Stack(
-        engine,
-        work_dir=work_dir,
-        environment=engine_environment(engine, work_dir=work_dir, extra={}, ambient=os.environ),
-        log_path=work_dir / "terraform.log",
-    )

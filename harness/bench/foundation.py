@@ -23,10 +23,10 @@ from harness.core.naming import CANARY_NAMESPACE, ROLES
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import ClusterError
 from harness.kube.client import KubeClient
-from harness.model.spec import CaseResult
-from harness.specs.engine import Probe
+from harness.model.spec import CaseResult, Where
 from harness.specs.gate import GateReport, open_gate
 from harness.specs.loader import LoadedSpec, load_specs
+from harness.specs.probe import Probe
 from harness.specs.running import run_specs
 
 #: Seconds until every guard rail of a new foundation must hold; an admission policy is in effect
@@ -206,16 +206,26 @@ def prove(
     probe: Probe,
     specs: Sequence[LoadedSpec],
     *,
+    where: Where = "canary",
     timeout_s: float = GATE_TIMEOUT_S,
     clock: Clock = SYSTEM_CLOCK,
 ) -> GateReport:
     """Open the gate: every case that is due holds several times in a row.
 
+    Args:
+        probe: Where cases are probed.
+        specs: What they are of.
+        where: Which kind of namespace that is.
+        timeout_s: Bound in seconds.
+        clock: Source of time.
+
     Raises:
         WaitTimeoutError: It did not open; the cause is named.
     """
     return open_gate(
-        lambda marker, probes: run_specs(specs, "ready", probe, marker=marker, probes=probes),
+        lambda marker, probes: run_specs(
+            specs, "ready", probe, where=where, marker=marker, probes=probes
+        ),
         timeout_s=timeout_s,
         clock=clock,
     )

@@ -8,7 +8,6 @@ platform, and by its sweep.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,9 +35,6 @@ from harness.terraform.stack import Stack
 
 #: File with the UIDs of what stood on a cluster before the first apply on it.
 STANDING_FILE = "standing.json"
-
-#: Threads that list.
-_THREADS = 8
 
 #: Cluster-scoped kinds that a platform is known by.
 CLUSTER_SCOPED = (
@@ -122,10 +118,8 @@ def keep_standing(client: KubeClient, state_dir: Path) -> None:
     call keeps what the first one kept.
     """
     path = state_dir / STANDING_FILE
-    if path.is_file():
-        return
-    with ThreadPoolExecutor(_THREADS) as pool:
-        write_json(path, sorted(standing_uids(client, pool)), mode=PRIVATE_MODE)
+    if not path.is_file():
+        write_json(path, sorted(standing_uids(client)), mode=PRIVATE_MODE)
 
 
 def read_inventory(state_dir: Path) -> Inventory | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from harness.kube.sweep import (
     Owned,
     OwnedSweep,
     Phase,
-    list_kinds,
+    list_cluster,
 )
 from harness.kube.sweep.leftovers import line_of
 from harness.terraform.stack import Stack
@@ -37,9 +36,6 @@ _RECORDS = (INVENTORY_FILE, RECORD_FILE, STANDING_FILE)
 
 #: Folder of the platform stack's working copy in a state folder.
 WORKING_COPY = "platform"
-
-#: Threads that look for labels.
-_THREADS = 8
 
 #: What goes before Terraform may run: the namespaces and all that could keep them.
 _FIRST = (
@@ -201,8 +197,7 @@ def _noting(trouble: list[Leftover], step: str) -> Iterator[None]:
 def _labelled(client: ProvenClient, inventory: Inventory) -> tuple[list[str], tuple[Leftover, ...]]:
     """Return what carries our label and stands in no record, and kinds that may have more of it."""
     recorded: Collection[str] = {manifest.uid for manifest in inventory.objects}
-    with ThreadPoolExecutor(_THREADS) as pool:
-        listing = list_kinds(client, client.discover(), pool, selector=PLATFORM_LABEL)
+    listing = list_cluster(client, selector=PLATFORM_LABEL)
     found = sorted(
         line_of(kind, item["metadata"])
         for kind, item in listing.objects

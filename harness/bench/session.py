@@ -54,19 +54,19 @@ class Session:
         return AuditLog(path) if path else None
 
 
-def stack_environment(engine: Engine, cluster: Cluster, work_dir: Path) -> dict[str, str]:
-    """Return the environment in which a stack's commands reach the cluster."""
-    kubeconfig = str(cluster.kubeconfig)
-    extra = {"KUBE_CONFIG_PATH": kubeconfig, "KUBECONFIG": kubeconfig}
+def _environment(engine: Engine, cluster: Cluster | None, work_dir: Path) -> dict[str, str]:
+    """Return the environment of a stack's commands, in which they reach the cluster if any."""
+    names = ("KUBE_CONFIG_PATH", "KUBECONFIG")
+    extra = dict.fromkeys(names, str(cluster.kubeconfig)) if cluster else {}
     return engine_environment(engine, work_dir=work_dir, extra=extra, ambient=os.environ)
 
 
 def create_stack(
     *,
-    layout: Layout,
     engine: Engine,
     cluster: Cluster,
-    stack: str,
+    stack_dir: Path,
+    policies_dir: Path | None,
     work_dir: Path,
     values: Mapping[str, Any],
     log_path: Path,
@@ -75,11 +75,11 @@ def create_stack(
     work_dir.mkdir(parents=True, exist_ok=True)
     return Stack.create(
         engine,
-        stack_dir=layout.stack_dir(stack),
-        policies_dir=layout.policies_dir,
+        stack_dir=stack_dir,
+        policies_dir=policies_dir,
         work_dir=work_dir,
         values=values,
-        environment=stack_environment(engine, cluster, work_dir),
+        environment=_environment(engine, cluster, work_dir),
         log_path=log_path,
     )
 
@@ -95,11 +95,11 @@ def find_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack | N
     return open_stack(engine=engine, cluster=cluster, work_dir=work_dir)
 
 
-def open_stack(*, engine: Engine, cluster: Cluster, work_dir: Path) -> Stack:
-    """Return a copy that is there, for a sweep."""
+def open_stack(*, engine: Engine, cluster: Cluster | None, work_dir: Path) -> Stack:
+    """Return a copy that is there, for a sweep; without a cluster only what is elsewhere goes."""
     return Stack(
         engine,
         work_dir=work_dir,
-        environment=stack_environment(engine, cluster, work_dir),
+        environment=_environment(engine, cluster, work_dir),
         log_path=work_dir / "terraform.log",
     )

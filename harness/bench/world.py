@@ -159,10 +159,10 @@ class World:
         resolved = resolve(session.engine, stack_dir, values)
         self.variables = resolved.visible
         self._stack = create_stack(
-            layout=session.layout,
             engine=session.engine,
             cluster=session.cluster,
-            stack=self._stack_name,
+            stack_dir=stack_dir,
+            policies_dir=session.layout.policies_dir,
             work_dir=self._entry.stack_dir,
             values=resolved.values,
             log_path=self._logs_dir / "terraform.log",

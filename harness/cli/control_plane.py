@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import json_option, print_json, quiet_option, root_option, say_on_stderr
+from harness.cluster.embedded.nodes import MOST_NODES
 from harness.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def cluster() -> None:
 @name_option
 @click.option(
     "--nodes",
-    type=click.IntRange(0, 1000),
+    type=click.IntRange(0, MOST_NODES),
     help="Nodes without containers, on which pods run without a process. Default: 0.",
 )
 @root_option

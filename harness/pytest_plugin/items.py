@@ -17,8 +17,9 @@ from harness.errors import HarnessError
 from harness.model.spec import Case, CaseResult, Cause, Verdict, When
 from harness.pytest_plugin.telling import told_plainly
 from harness.pytest_plugin.wording import NOT_RUNNABLE, error_text, failure_text
-from harness.specs.engine import Probe, judge
+from harness.specs.engine import judge
 from harness.specs.loader import LoadedSpec
+from harness.specs.probe import Probe
 from harness.specs.running import due, new_marker
 
 #: Names of what an item tells in its reports; JUnit files carry them too.

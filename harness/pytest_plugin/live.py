@@ -6,7 +6,6 @@ killed run leaves on a cluster that stays is found by the next sweep. Called by 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -18,8 +17,9 @@ import pytest
 from harness.bench import ledger
 from harness.bench.layout import find_layout
 from harness.bench.living import living_cluster
+from harness.bench.tools import find_toolchain
 from harness.cluster.provider import Cluster
-from harness.cluster.toolchain import Toolchain, default_cache_dir
+from harness.cluster.toolchain import Toolchain
 from harness.core.naming import new_attempt_id
 from harness.core.process import Finished, run, scrubbed_environment
 from harness.core.waiting import wait_until
@@ -125,12 +125,7 @@ def _plain_cluster(
 
 
 def _toolchain(choice: Choice, config: pytest.Config) -> Toolchain:
-    return Toolchain(
-        root=find_layout(None, choice.working_dir).toolchain_root,
-        cache_dir=default_cache_dir(os.environ),
-        environ=os.environ,
-        progress=say_on_terminal(config),
-    )
+    return find_toolchain(find_layout(None, choice.working_dir), say_on_terminal(config))
 
 
 def _live(choice: Choice, cluster: Cluster, toolchain: Toolchain) -> LiveCluster:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.bench.foundation import Foundation, Standing, prove, standing
+from harness.bench.platform import platform_of
 from harness.bench.tools import Tools
 from harness.errors import ConfigError, HarnessError, SpecError, WaitTimeoutError
 from harness.model.frozen import Json
@@ -28,8 +29,8 @@ from harness.pytest_plugin.items import (
 )
 from harness.pytest_plugin.telling import say_on_terminal
 from harness.pytest_plugin.wording import NO_VERDICT, error_text, proves_nothing, summary_text
-from harness.specs.engine import Probe
 from harness.specs.loader import SPEC_FILE, LoadedSpec, load_spec
+from harness.specs.probe import Probe
 
 #: Name under which it is registered.
 PLUGIN_NAME = "strandline-specs"
@@ -168,12 +169,7 @@ class SpecSession:
 
     def _foundation(self) -> Foundation:
         if self._choice.stack_dir is None:
-            layout = self._machine().layout
-            return Foundation(
-                stack_dir=layout.stack_dir("platform"),
-                policies_dir=layout.policies_dir,
-                laboratory=True,
-            )
+            return platform_of(self._machine().layout)
         if self._policies_dir is None:
             raise AssertionError
         return Foundation(stack_dir=self._choice.stack_dir, policies_dir=self._policies_dir)

@@ -20,8 +20,6 @@ from harness.specs.naming import name_of, with_marker
 from harness.specs.probe import Probe
 from harness.specs.verdicts import Judgement, in_spite_of, judge_answer, value_at
 
-__all__ = ["ASK_TIMEOUT_S", "Probe", "judge"]
-
 #: Longest wait for one answer, in seconds: two webhooks at 3 s each, and a margin.
 ASK_TIMEOUT_S = 10.0
 

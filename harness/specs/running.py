@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from harness.model.spec import Case, CaseResult, When, Where
-from harness.specs.engine import Probe, judge
+from harness.specs.engine import judge
 from harness.specs.guards import guard_of
 from harness.specs.loader import LoadedSpec
+from harness.specs.probe import Probe
 
 #: Cases at once. An API server answers one in 3 to 5 ms, most of it its own work; for eight clients
 #: it made 404 objects a second on two cores, so 56 cases take well under a second.

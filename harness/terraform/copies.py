@@ -11,13 +11,12 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from harness.core.files import PRIVATE_MODE, read_json, write_atomic, write_json
 from harness.errors import TerraformError
-from harness.terraform.declarations import existing_stack
+from harness.terraform.declarations import configuration_files, existing_stack
 from harness.terraform.engine import LOCAL_PROVIDERS
 
 #: Name of the exact var file of a copy; `destroy` needs it as much as `plan` does.
@@ -35,9 +34,6 @@ _LEFT_OUT = (
     *(".terraform", "*.tfstate", "*.tfstate.*", "*.tfplan", ".terraform.tfstate.lock.info"),
     *(".git", ".strandline"),  # a module may be the root of a repository
 )
-
-#: Files in which a module may name another one.
-_MODULE_FILES = ("*.tf", "*.tf.json", "*.tofu", "*.tofu.json")
 
 #: A local source begins with ./ or ../ and holds no expression; the second form is JSON's.
 _LOCAL_SOURCE = re.compile(r'\bsource"?\s*[=:]\s*"(?P<path>\.\.?(?:/[^"$]*)?)"')
@@ -156,10 +152,9 @@ def drop_local_locks(root_module: Path) -> None:
 
 
 def _sources(module: Path) -> Iterator[str]:
-    for path in sorted(module.iterdir()):
-        if path.is_file() and any(fnmatch(path.name, form) for form in _MODULE_FILES):
-            text = path.read_text(encoding="utf-8", errors="replace")
-            yield from (match["path"] for match in _LOCAL_SOURCE.finditer(text))
+    for path in configuration_files(module):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        yield from (match["path"] for match in _LOCAL_SOURCE.finditer(text))
 
 
 def _policies(policies_dir: Path | None) -> tuple[Path, ...]:

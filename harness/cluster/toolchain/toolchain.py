@@ -89,6 +89,7 @@ class Toolchain:
         self._progress = progress
         self._ask = ask
         self._searches: dict[str, Search] = {}
+        self._mirror: Path | None = None
 
     def pinned(self, name: str) -> Version:
         """Return the version of a binary that toolchain/ pins.
@@ -187,9 +188,12 @@ class Toolchain:
         Raises:
             PrerequisiteError: It is not there, and cannot be made.
         """
-        binary = self.ensure([PROVIDER_BINARY])[PROVIDER_BINARY]
-        with self._keeping():
-            return ensure_mirror(self._cache_dir, binary, self.pinned(PROVIDER_BINARY))
+        if self._mirror is None:  # its name has a digest of the provider's 60 MB
+            binary = self.ensure([PROVIDER_BINARY])[PROVIDER_BINARY]
+            with self._keeping():
+                version = self.pinned(PROVIDER_BINARY)
+                self._mirror = ensure_mirror(self._cache_dir, binary, version)
+        return self._mirror
 
     def _search(self, binary: Binary) -> Search:
         return search(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from harness.kube.sweep.leftovers import Leftover, OnStep, Swept
 from harness.kube.sweep.listing import (
     labelled_namespaces,
-    list_kinds,
+    list_cluster,
     list_settled,
     standing_uids,
 )
@@ -27,7 +27,7 @@ __all__ = [
     "Phase",
     "Swept",
     "labelled_namespaces",
-    "list_kinds",
+    "list_cluster",
     "list_settled",
     "standing_uids",
     "sweep_namespace",

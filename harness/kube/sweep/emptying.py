@@ -15,7 +15,7 @@ from harness.errors import KubeError, NotFoundError, WaitTimeoutError
 from harness.kube.client import KubeClient
 from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import NAMESPACES, Resource
-from harness.kube.sweep.leftovers import Leftover, is_our_finalizer, leftover_of, line_of
+from harness.kube.sweep.leftovers import Leftover, leftover_of, line_of, without_ours
 from harness.kube.sweep.listing import Listing, dead_apis, find_obstacles, list_kinds
 
 #: Seconds between the DELETE and the list that decides. Creates were still accepted up to 45 ms
@@ -135,7 +135,7 @@ class Emptying:
     def _release(self, kind: Resource, item: dict[str, Any]) -> None:
         """Take our own finalizers off an object of ours; a stranger's stay."""
         finalizers = item["metadata"].get("finalizers", ())
-        kept = [name for name in finalizers if not is_our_finalizer(name)]
+        kept = without_ours(finalizers)
         if len(kept) == len(finalizers):
             return
         metadata = {"finalizers": kept, "uid": item["metadata"]["uid"]}

@@ -7,7 +7,7 @@ nothing is asked of a cluster. Called by every kind of sweep.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,11 @@ class Obstacles:
 def is_our_finalizer(name: str) -> bool:
     """Tell whether a finalizer is one of ours. Pure."""
     return name.startswith(LABEL_PREFIX)
+
+
+def without_ours(finalizers: Iterable[str]) -> list[str]:
+    """Return the finalizers that are not ours, in their order. Pure."""
+    return [name for name in finalizers if not is_our_finalizer(name)]
 
 
 def line_of(kind: Resource, metadata: Mapping[str, Any]) -> str:

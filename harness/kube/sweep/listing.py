@@ -25,6 +25,9 @@ from harness.kube.resources import (
 )
 from harness.kube.sweep.leftovers import Obstacles, line_of
 
+#: Threads that look and delete; the time is the API server's, not ours.
+THREADS = 8
+
 #: HTTP status "storage is (re)initializing" of a kind whose definition is new or just changed.
 _STORAGE_IS_MADE = 429
 
@@ -230,13 +233,19 @@ def labelled_namespaces(client: KubeClient, label: str) -> list[dict[str, Any]]:
         raise
 
 
-def standing_uids(client: KubeClient, pool: ThreadPoolExecutor) -> frozenset[str]:
+def list_cluster(client: KubeClient, *, selector: str | None = None) -> Listing:
+    """Return the objects of every kind that a cluster has."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list_kinds(client, client.discover(), pool, selector=selector)
+
+
+def standing_uids(client: KubeClient) -> frozenset[str]:
     """Return the UID of every object of the cluster.
 
     Raises:
         KubeError: A kind cannot be listed, so nobody could tell later what of it stood there.
     """
-    found = list_kinds(client, client.discover(), pool)
+    found = list_cluster(client)
     for kind, why in found.unlisted:
         msg = f"{kind.qualified} cannot be listed, so what stands there is not known: {why}"
         raise KubeError(msg, hint="repair that kind, or delete its definition, before the apply")

@@ -15,10 +15,7 @@ from harness.errors import KubeError
 from harness.kube.client import KubeClient
 from harness.kube.resources import Resource
 from harness.kube.sweep.leftovers import line_of
-from harness.kube.sweep.listing import find_readable
-
-#: Threads that look; the time is the API server's, not ours.
-_THREADS = 8
+from harness.kube.sweep.listing import THREADS, find_readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,5 +63,5 @@ class Looking:
                 return kind, one, None
             return readable, one, item
 
-        with ThreadPoolExecutor(_THREADS) as pool:
+        with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(lambda pair: look(*pair), list(pairs)))

@@ -22,14 +22,11 @@ from harness.kube.sweep.leftovers import (
     Leftover,
     OnStep,
     Swept,
-    is_our_finalizer,
     leftover_of,
     line_of,
+    without_ours,
 )
-from harness.kube.sweep.listing import list_kinds
-
-#: Threads that list and delete; the time is the API server's, not ours.
-_THREADS = 8
+from harness.kube.sweep.listing import THREADS, list_kinds
 
 #: What is said of an object whose namespace was finalized with content.
 ORPHANED = "its namespace is gone"
@@ -60,7 +57,7 @@ def sweep_namespace(
     # Events tell of what is being deleted, so they are never waited for: deleted once, at the end.
     namespaced = tuple(kind for kind in kinds if kind.namespaced and kind.plural != "events")
     events = tuple(kind for kind in kinds if kind.namespaced and kind.plural == "events")
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         found = client.find(NAMESPACES, name)
         if found is None or (uid and found["metadata"]["uid"] != uid):
             return Swept(deleted=0, leftovers=_orphans(client, name, namespaced, pool))
@@ -90,7 +87,7 @@ def _finalize(client: KubeClient, name: str, uid: str) -> None:
     if namespace is None:
         return
     finalizers = namespace["spec"].get("finalizers", ())
-    kept = [one for one in finalizers if one != _KUBERNETES and not is_our_finalizer(one)]
+    kept = [one for one in without_ours(finalizers) if one != _KUBERNETES]
     namespace["spec"] = {"finalizers": kept}
     try:
         client.call("PUT", NAMESPACES.path(name=name, subresource="finalize"), body=namespace)
@@ -102,8 +99,8 @@ def _gone(client: KubeClient, name: str, uid: str, clock: Clock) -> tuple[Leftov
     def left() -> dict[str, Any] | None:
         found = find_same(client, name, uid)
         finalizers = found["metadata"].get("finalizers", ()) if found else ()
-        if any(is_our_finalizer(one) for one in finalizers):
-            kept = [one for one in finalizers if not is_our_finalizer(one)]
+        kept = without_ours(finalizers)
+        if len(kept) < len(finalizers):
             client.patch(NAMESPACES, name, {"metadata": {"finalizers": kept, "uid": uid}})
         return found
 

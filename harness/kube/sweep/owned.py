@@ -19,17 +19,14 @@ from harness.kube.sweep.definitions import Definitions
 from harness.kube.sweep.leftovers import (
     Leftover,
     Obstacles,
-    is_our_finalizer,
     leftover_of,
     line_of,
+    without_ours,
 )
-from harness.kube.sweep.listing import find_obstacles
+from harness.kube.sweep.listing import THREADS, find_obstacles
 from harness.kube.sweep.looking import Looking, Owned
 from harness.kube.sweep.namespace import ORPHANED, sweep_namespace
 from harness.kube.sweep.order import Phase, phase_of, rank_of
-
-#: Threads that look and delete; the time is the API server's, not ours.
-_THREADS = 8
 
 #: Seconds that one phase waits for the end of what it deleted; a definition waits for its objects,
 #: under 1 s each. What a controller must let go has as long.
@@ -202,7 +199,7 @@ class OwnedSweep:
             except KubeError as error:  # the last look finds it, with these words
                 self._said[line] = error.message
 
-        with ThreadPoolExecutor(_THREADS) as pool:
+        with ThreadPoolExecutor(THREADS) as pool:
             for _ in pool.map(lambda found: delete(*found), self._found(pairs, ours=True)):
                 pass
 
@@ -213,7 +210,7 @@ class OwnedSweep:
             metadata = item["metadata"]
             line = line_of(kind, metadata)
             finalizers = metadata.get("finalizers", ())
-            kept = [name for name in finalizers if not is_our_finalizer(name)]
+            kept = without_ours(finalizers)
             if len(kept) < len(finalizers):
                 patch = {"metadata": {"finalizers": kept, "uid": one.uid}}
                 with suppress(KubeError):

@@ -12,13 +12,12 @@ from pathlib import Path
 from harness.bench.inventory import apply_recorded, keep_standing
 from harness.bench.platform_sweep import WORKING_COPY
 from harness.bench.record import Record
-from harness.bench.session import stack_environment
+from harness.bench.session import create_stack
 from harness.cluster.provider import Cluster
 from harness.cluster.toolchain import Toolchain, default_cache_dir
 from harness.core.files import read_json
 from harness.kube.client import KubeClient
 from harness.terraform.engine import Engine, load_engine
-from harness.terraform.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,16 +44,13 @@ def main(cluster_file: str, stack_dir: str) -> None:
         files={},
     )
     record.write(cluster.state_dir, complete=False)
-    engine = find_engine()
-    work_dir = cluster.state_dir / WORKING_COPY
-    work_dir.mkdir()
-    stack = Stack.create(
-        engine,
+    stack = create_stack(
+        engine=find_engine(),
+        cluster=cluster,
         stack_dir=Path(stack_dir),
         policies_dir=None,
-        work_dir=work_dir,
+        work_dir=cluster.state_dir / WORKING_COPY,
         values=read_json(Path(cluster_file).with_name("values.json")),
-        environment=stack_environment(engine, cluster, work_dir),
         log_path=cluster.state_dir / "logs" / "terraform.log",
     )
     stack.init()

@@ -135,11 +135,12 @@ def a_cluster(binaries: dict[str, Path], home: Path, ports: tuple[int, ...]) -> 
 def _platform(toolchain: Toolchain, cluster: Cluster) -> Stack:
     """Return the platform with a webhook that nobody serves: its sweep must do without."""
     engine = load_engine(toolchain.ensure_terraform(), plugin_mirror=toolchain.provider_mirror())
+    layout = Layout(root=ROOT)
     stack = create_stack(
-        layout=Layout(root=ROOT),
         engine=engine,
         cluster=cluster,
-        stack="platform",
+        stack_dir=layout.stack_dir("platform"),
+        policies_dir=layout.policies_dir,
         work_dir=cluster.state_dir / "platform",
         values={
             "webhook_url": f"https://127.0.0.1:{free_ports(1)[0]}",

@@ -22,8 +22,8 @@ from harness.core.waiting import wait_until
 from harness.kube.client import KubeClient
 from harness.kube.resources import NAMESPACES
 from harness.kube.snapshot import fingerprint
-from harness.specs.engine import Probe
 from harness.specs.loader import LoadedSpec, load_specs
+from harness.specs.probe import Probe
 from harness.terraform.engine import engine_environment, load_engine
 from harness.terraform.stack import Stack
 

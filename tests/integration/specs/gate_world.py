@@ -26,9 +26,9 @@ from harness.kube.resources import (
     Resource,
 )
 from harness.model.spec import CaseResult, Cause, SafetySpec
-from harness.specs.engine import Probe
 from harness.specs.gate import GateReport, failing, open_gate
 from harness.specs.loader import LoadedSpec
+from harness.specs.probe import Probe
 from harness.specs.running import run_specs
 from tests.integration.specs.faulty_webhook import (
     STRANGERS_PATH,

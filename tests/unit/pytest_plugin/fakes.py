@@ -13,8 +13,8 @@ from harness.errors import ClusterError
 from harness.kube.client import KubeClient
 from harness.model.spec import SafetySpec
 from harness.pytest_plugin.items import SpecFile, SpecItem
-from harness.specs.engine import Probe
 from harness.specs.loader import LoadedSpec
+from harness.specs.probe import Probe
 from tests.unit.specs.fakes import FakeClient
 
 

@@ -10,7 +10,8 @@ from harness.errors import UnreachableError
 from harness.kube.answers import Answer
 from harness.kube.client import KubeClient
 from harness.model.spec import Case, CaseResult, Cause, SpecBody, Verdict
-from harness.specs.engine import Probe, judge
+from harness.specs.engine import judge
+from harness.specs.probe import Probe
 from tests.unit.specs.fakes import GONE, MADE, RBAC, FakeClient, case_of, refused
 
 AGENT, CONTROLLER = "strandline-canary:agent", "strandline-canary:controller"

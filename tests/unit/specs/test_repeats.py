@@ -8,7 +8,8 @@ import pytest
 
 from harness.kube.answers import Answer
 from harness.model.spec import Case, Cause, Verdict
-from harness.specs.engine import Probe, judge
+from harness.specs.engine import judge
+from harness.specs.probe import Probe
 from harness.specs.running import shares
 from tests.unit.specs.fakes import GONE, MADE, RBAC, FakeClient, case_of
 
