@@ -27,16 +27,22 @@ from harness.bench.tools import Tools, engine_with_provider
 from harness.cluster.existing.provider import INVENTORY_FILE, PREFIX
 from harness.cluster.home import state_dir_of
 from harness.cluster.provider import Cluster, ClusterProvider
+from harness.core.waiting import wait_until
 from harness.errors import (
     ClusterError,
     HarnessError,
     PrerequisiteError,
     TeardownError,
     TerraformError,
+    WaitTimeoutError,
 )
 from harness.kube.client import KubeClient
 from harness.kube.sweep import Leftover
 from harness.terraform.stack import Stack
+
+#: Seconds for applies that settle a cut-off one: a namespace that it replaces is gone after 5 s,
+#: and takes nothing until then.
+_SETTLE_TIMEOUT_S, _SETTLE_INTERVAL_S = 20.0, 2.0
 
 
 def end_cluster(tools: Tools, provider: ClusterProvider) -> tuple[str, ...]:
@@ -93,8 +99,15 @@ def settle(stack: Stack, state_dir: Path) -> tuple[Leftover, ...]:
         unaccounted = stack.unaccounted
         if unaccounted and not (state_dir / INVENTORY_FILE).is_file():
             stack.init()
-            with suppress(TerraformError):  # what can be made is in the state now
-                apply_recorded(stack, state_dir)
+            with suppress(WaitTimeoutError):  # what can be made is in the state now
+                wait_until(
+                    lambda: apply_recorded(stack, state_dir),
+                    lambda _: True,
+                    what="apply of what a cut-off apply left in doubt",
+                    timeout_s=_SETTLE_TIMEOUT_S,
+                    interval_s=_SETTLE_INTERVAL_S,
+                    tolerate=(TerraformError,),
+                )
             unaccounted = stack.unaccounted
         record = read_record(state_dir)
     except TerraformError:

@@ -176,7 +176,7 @@ def test_what_a_killed_provision_made_goes_and_what_it_took_over_stays(
         # Where no label can be told from ours, all that carry it are named; other tests have such.
         assert [left for left in swept.leftovers if desk.word in left.object] == []
         assert desk.standing() == []
-        assert read_inventory(desk.cluster.state_dir) is None
+        assert read_inventory(desk.cluster.state_dir) is None, (swept, again)
         own = [left for left in again.leftovers if desk.word in left.object]
         assert (again.deleted, own) == (0, [])
         found = client.get(CONFIG_MAPS, desk.word, namespace="default")
