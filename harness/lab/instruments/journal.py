@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.core.files import PRIVATE_MODE, append_line, read_lines
 from harness.errors import ConfigError
-from harness.lab.instruments.rack import Entry
+from harness.lab.instruments.slot import Entry
 
 
 class Journal:

@@ -25,7 +25,8 @@ from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import ConfigError
 from harness.lab.configuration import check_keys
 from harness.lab.instruments.journal import Journal
-from harness.lab.instruments.rack import Call, Entry, InstrumentSetup, Rack
+from harness.lab.instruments.rack import Rack
+from harness.lab.instruments.slot import Call, Entry, InstrumentSetup
 from harness.lab.serving import HEALTH, serve
 
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from harness.lab.instruments.rack import Call, Entry, InstrumentSetup, Rack
+from harness.lab.instruments.rack import Rack
+from harness.lab.instruments.slot import Call, Entry, InstrumentSetup
 from harness.lab.lifecycle import RUN, TASK, allowed
 from harness.lab.reconcile import (
     Action,

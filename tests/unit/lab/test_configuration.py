@@ -10,8 +10,8 @@ import pytest
 
 from harness.errors import ConfigError
 from harness.lab.controller import ControllerConfig
-from harness.lab.instruments.rack import InstrumentSetup
 from harness.lab.instruments.server import InstrumentsConfig
+from harness.lab.instruments.slot import InstrumentSetup
 from harness.lab.loop import PausePoint
 from harness.lab.webhook import WebhookConfig
 

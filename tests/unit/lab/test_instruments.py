@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from harness.errors import ConfigError
 from harness.lab.instruments.journal import Journal
-from harness.lab.instruments.rack import Call, InstrumentSetup, Rack
+from harness.lab.instruments.rack import Rack
+from harness.lab.instruments.slot import Call, InstrumentSetup
 from harness.lab.instruments.world import World, knows, perform
 from tests.unit.lab.fakes import MIX, START
 
