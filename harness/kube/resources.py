@@ -72,6 +72,8 @@ LAB_POLICIES = _lab("labpolicies", "LabPolicy")
 LAB_RUNS = _lab("labruns", "LabRun")
 LAB_TASKS = _lab("labtasks", "LabTask")
 ATTESTATIONS = _lab("attestations", "Attestation")
+NOTES = _lab("notes", "Note")
+APPROVALS = _lab("approvals", "Approval")
 LAB_EVENTS = _lab("labevents", "LabEvent")
 
 #: Every kind of the laboratory, in the order in which evidence lists them.
@@ -82,6 +84,8 @@ LAB_KINDS = (
     LAB_RUNS,
     LAB_TASKS,
     ATTESTATIONS,
+    NOTES,
+    APPROVALS,
     LAB_EVENTS,
 )
 

@@ -9,9 +9,7 @@ from pydantic import Field, model_validator
 from harness.model.agent import AgentLimits
 from harness.model.checks import CHECK_REQUIRES, Check, CheckKind
 from harness.model.frozen import Frozen, Identifier, PositiveFloat, Text
-
-#: Longest wait between acceptance and cancellation, in seconds; a setup has 20 s in all.
-_CANCEL_LIMIT_S = 10.0
+from harness.model.story import CANCEL_LIMIT_S, Act, Part, Truth
 
 
 class Setup(Frozen):
@@ -26,7 +24,7 @@ class Setup(Frozen):
 
     capability: Text
     inputs: dict[str, Any] = {}
-    cancel_after_seconds: Annotated[float, Field(ge=0, le=_CANCEL_LIMIT_S)] | None = None
+    cancel_after_seconds: Annotated[float, Field(ge=0, le=CANCEL_LIMIT_S)] | None = None
     interrupt: Literal["controller_killed"] | None = None
 
     @model_validator(mode="after")
@@ -47,6 +45,9 @@ class Task(Frozen):
         variables: Overrides of the stack's root variables; `{draw: name}` stands for a name that
             differs by seed.
         setup: How the broken state is reached, if there is one.
+        truths: Worlds of which one is drawn in secret; none where nothing is hidden.
+        history: What others did before the agent begins, in order.
+        cast: What others do on what the agent does.
         prompt: What the agent is told; `{{ name }}` is the value of a root variable.
         checks: What must hold at the end.
         requires: What the cluster must be able to do, beside what setup and checks need.
@@ -59,6 +60,9 @@ class Task(Frozen):
     stack: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     variables: dict[str, Any] = {}
     setup: Setup | None = None
+    truths: dict[Identifier, Truth] = {}
+    history: tuple[Act, ...] = ()
+    cast: tuple[Part, ...] = ()
     prompt: Text
     checks: Annotated[tuple[Check, ...], Field(min_length=1)]
     requires: tuple[Identifier, ...] = ()

@@ -20,14 +20,18 @@ from harness.model.lab.equipment import (
 )
 from harness.model.lab.states import (
     UNSETTLED_STATES,
+    Decision,
     EventType,
     Finding,
+    NoteReason,
     Reason,
     RetrySafety,
     RunState,
     TaskState,
 )
 from harness.model.lab.work import (
+    Approval,
+    ApprovalSpec,
     Attestation,
     AttestationSpec,
     AttestationStatus,
@@ -42,16 +46,22 @@ from harness.model.lab.work import (
     LabTaskSpec,
     LabTaskStatus,
     Moved,
+    Note,
+    NoteSpec,
+    NoteSubject,
     Step,
 )
 
 __all__ = [
     "UNSETTLED_STATES",
+    "Approval",
+    "ApprovalSpec",
     "Attestation",
     "AttestationSpec",
     "AttestationStatus",
     "Capability",
     "CapabilitySpec",
+    "Decision",
     "Dispatch",
     "EventType",
     "EvidenceReference",
@@ -70,6 +80,10 @@ __all__ = [
     "LabTaskSpec",
     "LabTaskStatus",
     "Moved",
+    "Note",
+    "NoteReason",
+    "NoteSpec",
+    "NoteSubject",
     "Parameter",
     "PolicyRule",
     "Reason",

@@ -44,6 +44,8 @@ class Simulation(View):
 
     latency_seconds: float = 0.0
     refuses: bool = False
+    reservoir_grams: float = 0.0
+    noise_grams: float = 0.0
 
 
 class InstrumentSpec(View):
@@ -78,7 +80,7 @@ class PolicyRule(View):
     """One rule; all four selectors must match. Globs as in `fnmatch`."""
 
     id: str
-    effect: Literal["allow", "deny"]
+    effect: Literal["allow", "deny", "require_approval"]
     capability: str = "*"
     environments: tuple[str, ...] = ("*",)
     operators: tuple[str, ...] = ("*",)
@@ -87,9 +89,14 @@ class PolicyRule(View):
 
 
 class LabPolicySpec(View):
-    """Rules in order; the first match decides, no match is a denial."""
+    """Rules in order; the first match decides, no match is a denial.
+
+    Attributes:
+        separation_of_duties: Whether who asked for a call may not attest what became of it.
+    """
 
     rules: tuple[PolicyRule, ...] = ()
+    separation_of_duties: bool = False
 
 
 class LabPolicy(LabObject):

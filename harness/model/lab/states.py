@@ -73,6 +73,9 @@ class EventType(StrEnum):
     TASK_RECOVERY_REQUIRED = "TaskRecoveryRequired"
     TASK_ATTESTED = "TaskAttested"
     LATE_ANSWER = "LateAnswer"
+    TASK_WAITING_FOR_AUTHORIZATION = "TaskWaitingForAuthorization"
+    APPROVAL_REQUESTED = "ApprovalRequested"
+    APPROVAL_DECIDED = "ApprovalDecided"
 
 
 class Reason(StrEnum):
@@ -90,6 +93,31 @@ class Reason(StrEnum):
     STEP_FAILED = "step_failed"
     ATTESTED = "attested"
     INTERVENTION_RESOLVED = "intervention_resolved"
+    APPROVAL_REFUSED = "approval_refused"
+    APPROVAL_EXPIRED = "approval_expired"
+
+
+class NoteReason(StrEnum):
+    """Why a note was left; a closed set.
+
+    `not_authorized`: it takes somebody else's decision. `not_mine`: another group settles it.
+    `in_progress`: it works as it should and is left alone. `refused`: asked for and not granted.
+    `unknown`: it could not be established. `information`: anything else.
+    """
+
+    NOT_AUTHORIZED = "not_authorized"
+    NOT_MINE = "not_mine"
+    IN_PROGRESS = "in_progress"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    INFORMATION = "information"
+
+
+class Decision(StrEnum):
+    """What an approver decided."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
 
 
 #: States of a task in which an instrument may be at work, or nobody knows whether it was. A run

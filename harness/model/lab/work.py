@@ -16,6 +16,7 @@ class Step(View):
     capability: str
     inputs: dict[str, Any] = {}
     needs: tuple[str, ...] = ()
+    instrument: str | None = None
     timeout_seconds: float | None = None
 
 
@@ -165,6 +166,58 @@ class Attestation(LabObject):
 
     spec: AttestationSpec
     status: AttestationStatus = AttestationStatus()
+
+
+class NoteSubject(View):
+    """What a note is about, in the same namespace."""
+
+    kind: str
+    name: str
+
+
+class NoteSpec(View):
+    """What somebody wants others to know. It settles nothing and permits nothing.
+
+    Attributes:
+        author: User who wrote it (stamp).
+    """
+
+    subject: NoteSubject
+    reason: str
+    text: str
+    author: str = ""
+
+
+class Note(LabObject):
+    """A Note."""
+
+    spec: NoteSpec
+
+
+class ApprovalSpec(View):
+    """What an approver decided about a run.
+
+    Attributes:
+        run: Name of the LabRun.
+        capabilities: What is granted; empty for everything that the run waits for.
+        expires_at: When a grant ends; what is dispatched later is not covered.
+        approved_by: User who decided (stamp).
+        run_uid: UID of the run at that time (stamp): a name used again is another run.
+    """
+
+    run: str
+    decision: str
+    capabilities: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    reason: str = ""
+    approved_by: str = ""
+    run_uid: str = ""
+
+
+class Approval(LabObject):
+    """An Approval."""
+
+    spec: ApprovalSpec
 
 
 class LabEventSpec(View):
