@@ -4,6 +4,7 @@ PYTHON ?= python3
 SUITE ?= lab-operation
 AGENT ?= control:reference
 CLUSTER ?= embedded
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -27,12 +28,17 @@ $(READY): requirements.lock pyproject.toml
 setup: $(READY) ## Set up the virtual environment
 
 .PHONY: run
-run: $(READY) ## Run a suite with an agent (SUITE=, AGENT=, CLUSTER=); sets everything up first
-	@$(STRANDLINE) run --suite $(SUITE) --agent $(AGENT) --cluster $(CLUSTER)
+run: $(READY) ## Run a suite with an agent (SUITE=, AGENT=, CLUSTER=, JOBS=); sets everything up first
+	@$(STRANDLINE) run --suite $(SUITE) --agent $(AGENT) --cluster $(CLUSTER) --jobs $(JOBS)
 
 .PHONY: validate
 validate: $(READY) ## Prove the suite: every control scores what it must
-	@$(STRANDLINE) validate $(SUITE) --cluster $(CLUSTER)
+	@$(STRANDLINE) validate $(SUITE) --cluster $(CLUSTER) --jobs $(JOBS)
+
+.PHONY: validate-all
+validate-all: $(READY) ## Prove every suite: all controls, all tasks, all truths, live (an hour)
+	@$(STRANDLINE) validate lab-operation --cluster $(CLUSTER) --jobs $(JOBS)
+	@$(STRANDLINE) validate lab-recovery --cluster $(CLUSTER) --jobs $(JOBS)
 
 .PHONY: provision
 provision: $(READY) ## Start a cluster that stays between runs (CLUSTER=embedded, kind or existing)
@@ -94,7 +100,11 @@ format: $(READY) ## Format Python
 
 .PHONY: unit
 unit: $(READY) ## Unit tests; no cluster
-	@$(BIN)/pytest tests/unit -n auto -q
+	@$(BIN)/pytest tests/unit tests/mutants -n auto -q
+
+.PHONY: virtual
+virtual: toolchain ## Whole attempts in memory: every task, truth and control over many seeds
+	@$(BIN)/pytest tests/virtual -n 2 -q
 
 .PHONY: integration
 integration: test-toolchain ## Tests on real Terraform and the embedded cluster
@@ -105,7 +115,7 @@ suite: toolchain ## Tests of the suite and of whole runs
 	@$(BIN)/pytest tests/suite -n 2 --dist loadfile -p no:randomly -q
 
 .PHONY: test
-test: lint test-toolchain unit integration suite ## Everything that CI runs
+test: lint test-toolchain unit virtual integration suite ## Everything that CI runs
 
 .PHONY: test-kind
 test-kind: toolchain ## Tests of the suite on a real kind cluster; needs Docker or podman

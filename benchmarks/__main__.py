@@ -14,7 +14,16 @@ from pathlib import Path
 
 import click
 
-from benchmarks import assertions, gate_figures, phases, runner, start, sweep_figures
+from benchmarks import (
+    assertions,
+    gate_figures,
+    grading,
+    laboratory_figures,
+    phases,
+    runner,
+    start,
+    sweep_figures,
+)
 from benchmarks.figures import Part
 from benchmarks.machine import describe_machine, read_load, read_versions
 from benchmarks.result_file import RESULTS_DIR, Run, write_results
@@ -34,6 +43,8 @@ PARTS: Mapping[str, Callable[[Workbench], Part]] = {
     runner.PART: runner.measure,
     gate_figures.PART: gate_figures.measure,
     sweep_figures.PART: sweep_figures.measure,
+    laboratory_figures.PART: laboratory_figures.measure,
+    grading.PART: grading.measure,
     phases.PART: phases.measure,
 }
 

@@ -96,6 +96,16 @@ class OpenAIAgent:
             settings={"base_url": shown_url, **self._sampling},
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the SDK: a module cannot be handed to another process."""
+        return {name: value for name, value in vars(self).items() if name != "_sdk"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        import openai  # noqa: PLC0415 - as above
+
+        vars(self).update(state)
+        self._sdk = openai
+
     @property
     def description(self) -> AgentDescription:
         """Who it is, for the report."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -27,8 +28,15 @@ _CALL_TIMEOUT_S = 10.0
 #: 1,024 on most machines, and must not run out of them because an agent opens too many.
 CONNECTIONS_LIMIT = 128
 
+#: Bytes that an agent may send in one attempt. The audit log keeps all of it, twice where it was
+#: stored, and is read when the attempt is collected: without a bound an agent could fill the disk,
+#: and have no grade instead of a bad one. A call of kubectl sends 5 kB, so these are 50,000.
+SENT_LIMIT_BYTES = 256 * 1024 * 1024
+
 #: Schemes with the port that a URL leaves out.
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -66,14 +74,16 @@ async def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
 class Relay:
     """A TCP relay on 127.0.0.1 to one host and port. A context manager: leaving cuts it."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, *, sent_limit_bytes: int = SENT_LIMIT_BYTES) -> None:
         """Prepare it; nothing listens before `with`.
 
         Args:
             host: The API server's.
             port: The API server's.
+            sent_limit_bytes: What the agent may send; with more the line is cut for good.
         """
         self.target = (host, port)
+        self._sent_limit_bytes = sent_limit_bytes
         self._port: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -121,9 +131,12 @@ class Relay:
         return self._cut_count
 
     def count(self, size_bytes: int, *, from_agent: bool) -> None:
-        """Count bytes; called by a connection."""
+        """Count bytes, and cut the line when they are too many; called by a connection."""
         if from_agent:
             self._sent_bytes += size_bytes
+            if self._sent_bytes > self._sent_limit_bytes and not self._closing:
+                _log.warning("the agent sent %d bytes, and its line is cut", self._sent_bytes)
+                self._end_all()
         else:
             self._received_bytes += size_bytes
 
@@ -148,6 +161,13 @@ class Relay:
         return port
 
     async def _cut(self) -> int:
+        found = self._end_all()
+        while self._pairs:
+            self._empty.clear()
+            await self._empty.wait()
+        return found
+
+    def _end_all(self) -> int:
         # A connection that was accepted a moment ago is not admitted any more.
         self._closing = True
         if self._listener:
@@ -155,9 +175,6 @@ class Relay:
         found = tuple(self._pairs)
         for pair in found:
             pair.abort()
-        while self._pairs:
-            self._empty.clear()
-            await self._empty.wait()
         return len(found)
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:

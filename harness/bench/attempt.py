@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from harness.agents.agent import Agent
 from harness.agents.relay import Relay, endpoint
-from harness.bench import ledger, setup
+from harness.bench import ledger, setup, telling
 from harness.bench.acting import act
-from harness.bench.collect import collect, snapshot
+from harness.bench.collect import Before, Slice, collect, snapshot
 from harness.bench.committing import commit
 from harness.bench.course import Attempted, AttemptPlan, Course
-from harness.bench.foundation import prove
 from harness.bench.freeze import freeze
+from harness.bench.gating import open_gate
 from harness.bench.loader import harness_variables
 from harness.bench.platform import verify
 from harness.bench.rundir import AttemptDir, RunJournal
@@ -39,14 +39,11 @@ from harness.kube.audit import mark
 from harness.kube.snapshot import changed, fingerprint
 from harness.kube.sweep import Leftover, Swept
 from harness.model.agent import AgentLimits
-from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
+from harness.model.evidence import BUNDLE_FORMAT, AttemptRecord, Failure, PhaseName, Status
 from harness.model.results import AttemptResult, to_json
 from harness.model.spec import CaseResult
 from harness.specs.probe import Probe
-from harness.specs.running import due, run_specs
-
-#: Seconds until the guard rails of an attempt's own namespace must hold.
-_GATE_TIMEOUT_S = 30.0
+from harness.specs.running import run_specs
 
 #: Seconds that the agent's token lives beyond its act limit.
 _TOKEN_MARGIN_S = 600
@@ -68,6 +65,7 @@ class Attempt:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         setup.require_runner([plan.task.task], perform_setup)
+        telling.require_truth(plan)
         self._session, self._plan, self._agent = session, plan, agent
         self._bundle, self._journal, self._say = bundle, journal, say
         self._perform_setup, self._clock = perform_setup, clock
@@ -145,16 +143,24 @@ class Attempt:
     def _prepare_and_act(self, world: World) -> None:
         session, course, plan = self._session, self._course, self._plan
         with self._phase("provision"):
-            world.provision(pause_at=setup.pause_point(course.task.setup))
+            world.provision(pause=telling.pause_of(course.task))
             course.task = plan.task.rendered(world.variables)
+            telling.tell_fates(course.task, plan, world)
         with self._phase("ready"):
-            self._open_gate()
+            open_gate(self._probe(), session.specs, self._bundle, clock=self._clock)
         with self._phase("setup"):
-            if course.task.setup and self._perform_setup:
-                write_json(
-                    self._bundle.file("setup.json"), self._perform_setup(course.task.setup, world)
-                )
-            baseline = snapshot(session.client, self._namespace)
+            telling.reach(
+                course.task,
+                world,
+                self._bundle,
+                perform_setup=self._perform_setup,
+                clock=self._clock,
+            )
+            before = Before(
+                objects=snapshot(session.client, self._namespace),
+                vessels=world.vessels(),
+                drawn=plan.truth,
+            )
         token = session.client.request_token(
             self._namespace, "agent", lifetime_s=int(self._limits().act_seconds) + _TOKEN_MARGIN_S
         )
@@ -163,9 +169,11 @@ class Attempt:
         # Nobody can guess the rest: the id alone stands in the names of the agent's namespace.
         nonce = secrets.token_hex(8)
         start, end = (f"{edge}.{self._attempt_id}.{nonce}" for edge in ("start", "end"))
-        with Relay(*endpoint(session.cluster.server)) as relay:
+        cast = telling.cast_of(course.task, plan, world, since=since, clock=self._clock)
+        with Relay(*endpoint(session.cluster.server)) as relay, closing(cast):
             with self._phase("act"):
                 mark(session.client, self._namespace, start)
+                cast.start()
                 course.outcome = act(
                     self._agent,
                     task=course.task,
@@ -178,9 +186,11 @@ class Attempt:
                     clock=self._clock,
                 )
             with self._phase("freeze"):
+                telling.end_cast(cast, course.task, self._bundle)
                 freeze(world, relay, token=token, since=since, end=end, clock=self._clock)
         with self._phase("collect"):
-            collect(world, self._bundle, baseline=baseline, since=since, start=start, end=end)
+            part = Slice(since=since, start=start, end=end, token=token)
+            course.chain = collect(world, self._bundle, before=before, part=part)
             # Here, where the agent was; the canary is next, once the attempt is swept.
             course.after = run_specs(session.specs, "after", self._probe(), where="attempt")
 
@@ -190,28 +200,6 @@ class Attempt:
         if shorter is None or shorter >= limits.act_seconds:
             return limits
         return limits.model_copy(update={"act_seconds": shorter})
-
-    def _open_gate(self) -> None:
-        session = self._session
-        if not list(due(session.specs, "ready", "attempt")):
-            return
-        report = prove(
-            self._probe(),
-            session.specs,
-            where="attempt",
-            timeout_s=_GATE_TIMEOUT_S,
-            clock=self._clock,
-        )
-        write_json(
-            self._bundle.file("gate.json"),
-            {
-                "rounds": report.rounds,
-                "relapses": report.relapses,
-                "probes": dict(report.probes),
-                "opened_after_s": round(report.opened_after_s, 3),
-                "cases": [to_json(result) for result in report.results],
-            },
-        )
 
     def _probe(self) -> Probe:
         session = self._session
@@ -269,6 +257,8 @@ class Attempt:
             failure=course.failure,
             seconds=course.seconds,
             unrecorded=() if self._session.audit else ("audit",),
+            format=BUNDLE_FORMAT,
+            audit_chain=course.chain,
         )
         result, digest = commit(self._bundle, record)
         self._journal.write("committed", attempt=self._attempt_id, evidence_sha256=digest)

@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
+from harness.bench.happened import Objects, truth_record
 from harness.bench.rundir import AttemptDir
 from harness.bench.world import World
-from harness.core.files import canonical_json, write_atomic, write_json
+from harness.core.files import write_atomic, write_json
 from harness.errors import EvidenceGapError
-from harness.kube.audit import slice_of
+from harness.kube.audit import credential_of_token, slice_of
 from harness.kube.client import KubeClient
 from harness.kube.resources import (
     CONFIG_MAPS,
     LAB_EVENTS,
     LAB_KINDS,
-    LAB_TASKS,
     ROLE_BINDINGS,
     ROLES,
     SERVICE_ACCOUNTS,
     Resource,
 )
+from harness.model.chain import Chain, chained
 from harness.terraform.outcomes import Change
-
-Objects = dict[str, list[dict[str, Any]]]
 
 #: Kinds that a snapshot holds; LabEvents have a file of their own.
 _KINDS = (
@@ -63,8 +63,13 @@ _STEERING = ("labels", "annotations", "finalizers", "ownerReferences", "deletion
 #: Metadata that says nothing about what an object is.
 _NOISE = ("managedFields",)
 
-#: The harness grants and revokes it around the act.
-_AGENT_BINDING = ("rolebindings.rbac.authorization.k8s.io", "agent")
+#: Made and deleted around the act, so that their coming and going is nobody's doing but ours.
+_AGENT_BINDINGS = frozenset(
+    {
+        ("rolebindings.rbac.authorization.k8s.io", "agent"),
+        ("rolebindings.rbac.authorization.k8s.io", "agent-approves"),
+    }
+)
 
 
 def snapshot(client: KubeClient, namespace: str) -> Objects:
@@ -79,18 +84,49 @@ def snapshot(client: KubeClient, namespace: str) -> Objects:
         return dict(pool.map(objects, _KINDS))
 
 
-def collect(
-    world: World, bundle: AttemptDir, *, baseline: Objects, since: int, start: str, end: str
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What was so when the agent began.
+
+    Attributes:
+        objects: Snapshot from just before the start marker.
+        vessels: Vessel to what was in it.
+        drawn: Name of the truth; None where nothing is hidden.
+    """
+
+    objects: Objects
+    vessels: Mapping[str, Any]
+    drawn: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """Which part of the audit log is the agent's.
+
+    Attributes:
+        since: Offset in bytes before the start marker.
+        start: Text of the start marker.
+        end: Text of the end marker.
+        token: The agent's token.
+    """
+
+    since: int
+    start: str
+    end: str
+    token: str = field(repr=False)
+
+
+def collect(world: World, bundle: AttemptDir, *, before: Before, part: Slice) -> Chain | None:
     """Write the evidence of an attempt that was frozen.
 
     Args:
         world: The attempt's laboratory, its processes still up.
         bundle: Where it goes.
-        baseline: Snapshot from just before the start marker.
-        since: Offset in the audit log before the start marker.
-        start: Text of the start marker.
-        end: Text of the end marker.
+        before: What was so when the agent began.
+        part: The agent's part of the audit log.
+
+    Returns:
+        What the lines of audit.jsonl come to; None where nobody records.
 
     Raises:
         EvidenceGapError: The record has a hole of our making.
@@ -105,26 +141,39 @@ def collect(
         )
         # Where nobody records, no file is written: an empty one would say that nothing was done.
         records = (
-            slice_of(audit.read(since), user=world.agent_user, start=start, end=end)
+            slice_of(
+                audit.read(part.since, user=world.agent_user),
+                user=world.agent_user,
+                start=part.start,
+                end=part.end,
+                credential=credential_of_token(part.token),
+            )
             if audit
             else None
         )
-        journal = world.journal()
+        journal, vessels = world.journal(), world.vessels()
         changes = drift.result()
     _refuse_lost_records(world)
     folder = bundle.evidence
-    write_json(folder / "baseline.json", baseline)
+    write_json(folder / "baseline.json", before.objects)
     write_json(folder / "final.json", final)
     write_json(folder / "events.json", events)
-    lines = [
-        canonical_json(record.model_dump(mode="json", by_alias=True)) + b"\n"
-        for record in records or ()
-    ]
+    chain = None
     if records is not None:
-        write_atomic(folder / "audit.jsonl", b"".join(lines))
+        lines = [record.model_dump(mode="json", by_alias=True) for record in records]
+        content, chain = chained(lines, start=part.start)
+        write_atomic(folder / "audit.jsonl", content)
     write_json(folder / "instruments.json", journal)
-    write_json(folder / "drift.json", drift_of(changes, baseline, final))
-    write_json(folder / "truth.json", truth_of(baseline, journal))
+    write_json(folder / "drift.json", drift_of(changes, before.objects, final))
+    truth = truth_record(
+        before.objects,
+        journal,
+        drawn=before.drawn,
+        vessels_before=before.vessels,
+        vessels=vessels,
+    )
+    write_json(folder / "truth.json", truth)
+    return chain
 
 
 def drift_of(changes: Sequence[Change], baseline: Objects, final: Objects) -> dict[str, Any]:
@@ -138,7 +187,7 @@ def drift_of(changes: Sequence[Change], baseline: Objects, final: Objects) -> di
             for kind in sorted(baseline.keys() | final.keys())
             if kind.partition(".")[0] in _FIXED_KINDS
             for name, what in _differences(baseline.get(kind, []), final.get(kind, []))
-            if (kind, name) != _AGENT_BINDING
+            if (kind, name) not in _AGENT_BINDINGS
         ],
     }
 
@@ -165,32 +214,6 @@ def _content(item: Mapping[str, Any]) -> dict[str, Any]:
     metadata = item["metadata"]
     rest = {key: value for key, value in item.items() if key not in {"metadata", "status"}}
     return {**rest, "metadata": {key: metadata.get(key) for key in _STEERING}}
-
-
-def truth_of(baseline: Objects, journal: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what each call that was stranded at baseline really did. Pure."""
-    calls = []
-    for task in baseline[LAB_TASKS.qualified]:
-        status = task.get("status", {})
-        if status.get("state") != "intervention_required":
-            continue
-        request_id = status["dispatches"][-1]["requestId"]
-        seen = [entry["event"] for entry in journal if entry.get("requestId") == request_id]
-        calls.append(
-            {
-                "task": task["metadata"]["name"],
-                "requestId": request_id,
-                "truth": _truth(seen),
-                "journal": seen,
-            }
-        )
-    return {"calls": calls}
-
-
-def _truth(seen: Sequence[str]) -> str:
-    if "finished" in seen:
-        return "completed"
-    return "abandoned" if "started" in seen else "did_not_occur"
 
 
 def _refuse_lost_records(world: World) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from harness.bench.loader import LoadedTask
 from harness.model.agent import AgentOutcome
+from harness.model.chain import Chain
 from harness.model.evidence import Failure, PhaseName
 from harness.model.results import AttemptResult
 from harness.model.spec import CaseResult
@@ -18,6 +19,8 @@ class AttemptPlan:
 
     Attributes:
         act_seconds: Bound that replaces the task's own when it is shorter; None keeps that.
+        truth: Name of one of the task's truths; None where it has none.
+        noise_key: What the errors of readings hang on; the agent must not know it.
     """
 
     run_id: str
@@ -25,6 +28,8 @@ class AttemptPlan:
     number: int
     seed: int
     act_seconds: float | None = None
+    truth: str | None = field(default=None, repr=False)
+    noise_key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,7 @@ class Course:
         outcome: What the agent spent; None until it has acted.
         failure: Why there is no grade, if there is none.
         after: What the safety specs showed in the attempt's own namespace.
+        chain: What the lines of the audit log's slice come to; None where nobody records.
     """
 
     phase: PhaseName = "provision"
@@ -64,3 +70,4 @@ class Course:
     failure: Failure | None = None
     interrupted: bool = False
     after: tuple[CaseResult, ...] = ()
+    chain: Chain | None = None

@@ -15,7 +15,7 @@ from harness.bench.world import World
 from harness.core.waiting import SYSTEM_CLOCK, Clock, wait_until
 from harness.errors import EvidenceGapError, UnreachableError, WaitTimeoutError
 from harness.kube.admission_time import longest_admission_s
-from harness.kube.audit import in_flight, mark
+from harness.kube.audit import in_flight, mark, marked
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_RUNS
 
@@ -46,10 +46,11 @@ def freeze(
     relay.cut()
     world.revoke_agent()
     cluster = world.session.cluster
+    probe = marked(end)  # these requests are made with the agent's token, and are not its own
     own = KubeClient.from_token(server=cluster.server, ca_pem=cluster.ca_pem, token=token)
     with closing(own) as agent:
         wait_until(
-            lambda: agent.ask("GET", LAB_RUNS.path(world.namespace)).status,
+            lambda: agent.ask("GET", LAB_RUNS.path(world.namespace), query=probe).status,
             lambda status: status == 403,
             what="refusal of the agent's token",
             timeout_s=_REVOKED_TIMEOUT_S,
@@ -69,7 +70,7 @@ def _drain(world: World, *, since: int, clock: Clock) -> None:
         return
     try:
         wait_until(
-            lambda: in_flight(audit.read(since), world.agent_user),
+            lambda: in_flight(audit.read(since, user=world.agent_user), world.agent_user),
             lambda left: not left,
             what="end of the agent's requests in the audit log",
             timeout_s=_DRAINED_TIMEOUT_S,

@@ -18,6 +18,7 @@ from pydantic import RootModel
 
 from harness.bench.drawing import draw
 from harness.bench.layout import Layout
+from harness.bench.story_rules import story_problem
 from harness.core.documents import Document, build, load_document
 from harness.core.files import canonical_json, sha256_hex
 from harness.core.naming import attempt_namespace
@@ -176,7 +177,10 @@ def _load_task(layout: Layout, document: Document, resolve: Resolve) -> LoadedTa
     except VariableError as error:
         msg = f"{document.where(_blamed(document, error))}: {error.message}"
         raise VariableError(msg, hint=error.hint) from error
-    return LoadedTask(document=document, task=_render(document, resolved.visible))
+    task = _render(document, resolved.visible)
+    if found := story_problem(task, data.get("history", ())):
+        raise document.error(SuiteError, found.key, found.problem, hint=found.hint)
+    return LoadedTask(document=document, task=task)
 
 
 def _blamed(document: Document, error: VariableError) -> tuple[str, ...]:
@@ -216,4 +220,12 @@ def load_controls(suite: LoadedSuite) -> dict[str, dict[str, ExpectedScore]]:
                 problem = f"task {task_id!r} is not in both the table and the suite"
                 hint = "list every task of the suite, and no other"
                 raise document.error(SuiteError, (name,), problem, hint=hint)
+        for task_id, expected in rows.items():
+            truths = suite.tasks[task_id].task.truths
+            for truth in expected.by_truth:
+                if truth not in truths:
+                    problem = f"task {task_id!r} has no truth {truth!r}"
+                    key = (name, task_id, "by_truth", truth)
+                    hint = f"truths: {', '.join(truths) or 'none'}"
+                    raise document.error(SuiteError, key, problem, hint=hint)
     return controls

@@ -71,12 +71,12 @@ class RunJournal:
     """journal.jsonl: what began and what ended, on the disk before the next thing happens."""
 
     def __init__(self, path: Path, *, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._path, self._clock = path, clock
+        self.path, self._clock = path, clock
 
     def write(self, event: str, **facts: Any) -> None:
         """Append one event with its time."""
         line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "event": event}
-        append_line(self._path, {**line, **facts})
+        append_line(self.path, {**line, **facts})
 
 
 def create_run_dir(runs_dir: Path, run_id: str, facts: dict[str, Any]) -> RunDir:

@@ -1,24 +1,27 @@
-"""A run of a suite: every attempt in turn, then one report. Called by the command line."""
+"""A run of a suite: every attempt, then one report. Called by the command line."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness import __version__
 from harness.agents.agent import Agent
 from harness.bench import setup
-from harness.bench.attempt import Attempt
 from harness.bench.course import Attempted, AttemptPlan
-from harness.bench.drawing import attempt_seed
+from harness.bench.jobs import carry_out
 from harness.bench.loader import LoadedSuite
+from harness.bench.messages import Job
+from harness.bench.planning import plan_of, truths_of
 from harness.bench.platform import open_session
 from harness.bench.rundir import RunDir, RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.session import Session
+from harness.bench.tally import Tally
 from harness.bench.tools import Tools
+from harness.bench.truth import new_secret, write_secret
 from harness.cluster.provider import ClusterProvider
 from harness.core.files import read_json, write_json
 from harness.core.naming import new_run_id
@@ -36,7 +39,6 @@ from harness.model.results import (
     TeardownReport,
     to_json,
 )
-from harness.model.spec import CaseResult, Verdict
 from harness.model.suite import Suite
 from harness.report.outputs import write_reports
 from harness.specs.loader import LoadedSpec
@@ -53,6 +55,7 @@ class RunOptions:
         seed: Decides every drawn name.
         provider: Who gives the cluster.
         act_seconds: Bound that replaces longer ones of the tasks.
+        jobs: Attempts side by side; 1 keeps them in this process.
         runs_dir: Where the run's folder goes.
     """
 
@@ -61,6 +64,7 @@ class RunOptions:
     seed: int
     provider: ClusterProvider
     act_seconds: float | None = None
+    jobs: int = 1
     runs_dir: Path
 
 
@@ -75,23 +79,6 @@ class Ran:
     run_dir: RunDir
     report: RunReport
     interrupted: bool
-
-
-@dataclass(slots=True, kw_only=True)
-class _Tally:
-    """What the attempts have shown so far."""
-
-    results: list[AttemptResult] = field(default_factory=list)
-    cases: list[CaseResult] = field(default_factory=list)
-    leftovers: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    def add(self, attempted: Attempted) -> None:
-        self.results.append(attempted.result)
-        self.cases += attempted.cases
-        self.leftovers += attempted.leftovers
-        self.leftovers += (f"a stranger's object: {change}" for change in attempted.strangers)
-        self.interrupted = self.interrupted or attempted.interrupted
 
 
 def run_suite(
@@ -116,7 +103,9 @@ def run_suite(
     began_s = clock.monotonic_s()
     seconds: dict[str, float] = {}
     run_dir: RunDir | None = None
-    tally = _Tally()
+    tally = Tally()
+    secret = new_secret()
+    plans: Sequence[AttemptPlan] = ()
     try:
         with open_session(
             tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
@@ -130,31 +119,40 @@ def run_suite(
             run_dir = create_run_dir(options.runs_dir, run_id, facts)
             journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
             plans = [
-                AttemptPlan(
-                    run_id=run_id,
-                    task=task,
-                    number=number,
-                    seed=attempt_seed(options.seed, task.task.id, number),
+                plan_of(
+                    run_id,
+                    task,
+                    number,
+                    run_seed=options.seed,
+                    secret=secret,
                     act_seconds=options.act_seconds,
                 )
                 for task in runnable
                 for number in range(1, options.repeats + 1)
             ]
-            for index, plan in enumerate(plans, 1):
-                attempted = Attempt(
-                    session,
-                    plan,
-                    agent,
+            jobs = [
+                Job(
+                    plan=plan,
+                    agent=agent,
                     bundle=run_dir.attempt(plan.task.task.id, plan.number),
-                    journal=journal,
-                    say=tools.say,
-                    perform_setup=perform_setup,
-                    clock=clock,
-                ).run()
-                tally.add(attempted)
-                tools.say(_progress(index, len(plans), attempted.result))
-                if tally.interrupted:
-                    break
+                )
+                for plan in plans
+            ]
+
+            def ended(number: int, attempted: Attempted) -> None:
+                tally.add(number, attempted)
+                tools.say(_progress(len(tally.ended), len(plans), attempted.result))
+
+            tally.interrupted = carry_out(
+                session,
+                jobs,
+                count=options.jobs,
+                journal=journal,
+                say=tools.say,
+                ended=ended,
+                perform_setup=perform_setup,
+                clock=clock,
+            )
             ended_s = clock.monotonic_s()
             seconds["attempts"] = round(ended_s - attempts_s, 3)
         seconds["teardown"] = round(clock.monotonic_s() - ended_s, 3)
@@ -165,11 +163,14 @@ def run_suite(
     except TeardownError as error:  # the attempts are on record, and so is what they left
         if run_dir is None:
             raise
-        tally.leftovers += error.leftovers
+        tally.left = tuple(error.leftovers)
+    finally:
+        if run_dir is not None:  # nobody acts any more, so it may be written down
+            write_secret(run_dir.path, secret, truths_of(plans))
     seconds["total"] = round(clock.monotonic_s() - began_s, 3)
     seen = {
         "seconds": seconds,
-        "specs": to_json(_count(tally.cases)),
+        "specs": to_json(tally.specs),
         "teardown": {"leftovers": tally.leftovers},
     }
     write_json(run_dir.run_file, {**read_json(run_dir.run_file), **seen})
@@ -213,6 +214,8 @@ def _facts(
     chosen = loaded.select(options.only)
     scrubbed = ambient_terraform_variables(os.environ)
     notes = [f"isolation: {agent.description.isolation}"]
+    if options.jobs > 1:
+        notes.append(f"attempts side by side: {options.jobs}")
     if scrubbed:
         notes.append(f"kept from Terraform: {', '.join(scrubbed)}")
     return {
@@ -235,14 +238,6 @@ def _cluster_reference(session: Session) -> ClusterReference:
         provider=cluster.provider,
         versions={**cluster.versions, session.engine.name: session.engine.version},
         capabilities=tuple(sorted(cluster.capabilities)),
-    )
-
-
-def _count(cases: Sequence[CaseResult]) -> SpecCounts:
-    return SpecCounts(
-        held=sum(case.verdict is Verdict.HELD for case in cases),
-        broken=sum(case.verdict is Verdict.BROKEN for case in cases),
-        unknown=sum(case.verdict is Verdict.UNKNOWN for case in cases),
     )
 
 

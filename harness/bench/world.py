@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.bench import ledger
+from harness.bench.faults import LostWrites, keep_status_writes, lost_status_writes
+from harness.bench.history import Pause
 from harness.bench.instruments import InstrumentsClient, parse_journal
 from harness.bench.proof import prove_cluster
 from harness.bench.session import Session, create_stack
@@ -17,6 +20,7 @@ from harness.cluster.services.pods import PodLaboratory
 from harness.core.files import PRIVATE_MODE, write_json
 from harness.core.naming import owned, service_account_user
 from harness.errors import HarnessError
+from harness.kube.client import KubeClient
 from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import INSTRUMENTS, NAMESPACES, ROLE_BINDINGS
 from harness.kube.sweep import Leftover, Owned, OwnedSweep, Swept, sweep_namespace
@@ -67,6 +71,15 @@ class World:
         return service_account_user(self.namespace, "agent")
 
     @property
+    def client(self) -> KubeClient:
+        """The harness's own client."""
+        return self.session.client
+
+    def client_as(self, role: str) -> KubeClient:
+        """Return a client that is somebody of the laboratory."""
+        return self.session.client.as_service_account(self.namespace, role)
+
+    @property
     def stack(self) -> Stack:
         """The private copy of the stack."""
         if self._stack is None:
@@ -87,9 +100,9 @@ class World:
             raise AssertionError
         return self._laboratory
 
-    def provision(self, *, pause_at: str | None) -> None:
+    def provision(self, *, pause: Pause | None) -> None:
         """Apply the stack, wait for instruments and controller, grant the agent its rights."""
-        self._laboratory = self._make_laboratory(pause_at)
+        self._laboratory = self._make_laboratory(pause)
         try:
             self._apply({**self._values, **self._laboratory.stack_values()})
         except HarnessError as error:
@@ -105,9 +118,25 @@ class World:
         kept = self.laboratory.journal()
         return self.instruments.journal() if kept is None else parse_journal(kept)
 
+    def lost_status_writes(self) -> AbstractContextManager[LostWrites]:
+        """Lose every write of a task's status in this namespace for as long as it is open."""
+        return lost_status_writes(
+            self.session.client,
+            self.namespace,
+            labels=self._labels,
+            audit=self.session.audit,
+            controller_log=self._logs_dir / "controller.log",
+        )
+
+    def vessels(self) -> dict[str, Any]:
+        """Return vessel to what is in it, as it is and not as anybody measures it."""
+        found: dict[str, Any] = self.instruments.world()["vessels"]
+        return found
+
     def revoke_agent(self) -> None:
-        """Take the agent's rights away. Idempotent."""
-        self.session.client.delete(ROLE_BINDINGS, "agent", namespace=self.namespace)
+        """Take the agent's rights away, with those that only some stacks give. Idempotent."""
+        for name in ("agent", "agent-approves"):
+            self.session.client.delete(ROLE_BINDINGS, name, namespace=self.namespace)
 
     def sweep(self) -> Swept:
         """End every process, destroy the stack, empty and remove the namespace. Idempotent."""
@@ -120,7 +149,7 @@ class World:
             self._entry.remove()
         return swept
 
-    def _make_laboratory(self, pause_at: str | None) -> Laboratory:
+    def _make_laboratory(self, pause: Pause | None) -> Laboratory:
         session = self.session
         cluster = session.cluster
         if cluster.image is None:
@@ -129,7 +158,8 @@ class World:
                 namespace=self.namespace,
                 work_dir=self._entry.work_dir,
                 logs_dir=self._logs_dir,
-                pause_at=pause_at,
+                pause_at=pause.at if pause else None,
+                pause_task=pause.task if pause else None,
                 read_instruments=lambda: session.client.list_objects(
                     INSTRUMENTS, namespace=self.namespace
                 ),
@@ -144,7 +174,8 @@ class World:
             kubectl=session.kubectl,
             namespace=self.namespace,
             logs_dir=self._logs_dir,
-            pause_at=pause_at,
+            pause_at=pause.at if pause else None,
+            pause_task=pause.task if pause else None,
         )
 
     @property
@@ -201,6 +232,7 @@ def sweep_world(session: Session, entry: ledger.AttemptEntry, stack: Stack | Non
         AnotherClusterError: Another cluster answers by now; nothing was touched.
     """
     proven = prove_cluster(session.client, session.cluster)
+    keep_status_writes(proven, entry.namespace)  # a harness that was killed may have left it
     with ThreadPoolExecutor(1) as pool:
         destroyed = pool.submit(destroy_world, stack, proven, entry)
         swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)

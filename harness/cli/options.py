@@ -111,6 +111,13 @@ runs_option = click.option(
     show_default=True,
     help="Where the run's folder goes.",
 )
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Attempts side by side, each in a world of its own.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 

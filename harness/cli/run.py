@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import (
+    jobs_option,
     json_option,
     only_option,
     print_json,
@@ -51,6 +52,7 @@ EXIT_LEFTOVERS = 9
 @only_option
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True)
 @seed_option
+@jobs_option
 @provider_option
 @click.option(
     "--act-seconds", type=click.FloatRange(min=0, min_open=True), help="Shorter act limit."
@@ -72,6 +74,7 @@ def run(
     only: tuple[str, ...],
     repeats: int,
     seed: int | None,
+    jobs: int,
     provider: ClusterProvider,
     act_seconds: float | None,
     fail_under: float | None,
@@ -113,6 +116,7 @@ def run(
             repeats=repeats,
             seed=new_seed() if seed is None else seed,
             provider=provider,
+            jobs=jobs,
             act_seconds=act_seconds,
             runs_dir=runs_dir,
         ),

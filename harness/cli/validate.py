@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import (
+    jobs_option,
     json_option,
     only_option,
     print_json,
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
 @click.argument("suite", default="lab-operation")
 @click.option("--control", "controls", multiple=True, help="Only this control.")
 @only_option
+@click.option("--truth", "truths", multiple=True, help="Only in this truth, of tasks that have it.")
 @seed_option
+@jobs_option
+@click.option(
+    "--act-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long a control may act. Default: 90.",
+)
 @provider_option
 @root_option
 @runs_option
@@ -40,7 +48,10 @@ def validate(
     suite: str,
     controls: tuple[str, ...],
     only: tuple[str, ...],
+    truths: tuple[str, ...],
     seed: int | None,
+    jobs: int,
+    act_seconds: float | None,
     provider: ClusterProvider,
     root: Path | None,
     runs_dir: Path,
@@ -60,10 +71,17 @@ def validate(
         only=only,
         seed=new_seed() if seed is None else seed,
         provider=provider,
+        jobs=jobs,
+        act_seconds=act_seconds,
         runs_dir=runs_dir,
     )
     validated = validate_suite(
-        tools, loaded, platform_of(tools.layout).specs(tools), options, controls=controls
+        tools,
+        loaded,
+        platform_of(tools.layout).specs(tools),
+        options,
+        controls=controls,
+        truths=truths,
     )
     if as_json:
         print_json(_as_json(validated))
@@ -81,6 +99,7 @@ def _as_json(validated: Validated) -> dict[str, object]:
         {
             "control": row.control,
             "task": row.task,
+            "truth": row.truth,
             "expected": row.expected,
             "found": row.found,
             "ok": row.ok,
@@ -97,7 +116,8 @@ def _show(validated: Validated) -> None:
         mark = "ok " if row.ok else "NOT"
         value = row.found["score"]
         score = f"{'-' if value is None else format(value, '.3f')} {row.found['status']}"
-        click.echo(f"{mark} {row.control:<{width}}  {row.task:<34} {score:<20} {row.why}".rstrip())
+        where = f"{row.task} ({row.truth})" if row.truth else row.task
+        click.echo(f"{mark} {row.control:<{width}}  {where:<40} {score:<20} {row.why}".rstrip())
     good = sum(row.ok for row in validated.rows)
     click.echo(f"{good} of {len(validated.rows)} as expected")
     for left in validated.leftovers:

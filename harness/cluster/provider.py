@@ -20,6 +20,9 @@ Progress = Callable[[str], None]
 #: File in a cluster's state folder that says what it is; written by `Cluster.save`.
 CLUSTER_FILE = "cluster.json"
 
+#: Capability of a cluster whose laboratory's controller can be frozen and replaced while it sleeps.
+TWO_CONTROLLERS = "two_controllers"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
@@ -31,8 +34,8 @@ class Cluster:
         kubeconfig: The admin's, 0600.
         server: Address of the API server, for example `https://127.0.0.1:24680`.
         ca_pem: Certificate of the authority that signed the server's certificate.
-        capabilities: What it can do, of `audit`, `controller_manager`, `nodes`, `reaches_host`,
-            `webhook`.
+        capabilities: What it can do, of `audit`, `controller_manager`, `node_access`, `nodes`,
+            `reaches_host`, `two_controllers`, `webhook`.
         versions: Component to version, for example `kubernetes` to `v1.37.2`.
         audit_log_path: The audit log, one JSON event a line; None where there is none to read.
         state_dir: Everything of it, logs included.

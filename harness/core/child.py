@@ -1,4 +1,4 @@
-"""A running command under its leash: fed, read, interrupted, crashed, ended.
+"""A running command under its leash: fed, read, interrupted, frozen, crashed, ended.
 
 The leash dies with the thread that started it: start what must outlive a thread from the main one.
 Output is read by bounded pumps, never by `communicate`, which hangs on a grandchild that holds the
@@ -201,6 +201,14 @@ class Child:
     def crash(self) -> None:
         """Kill the command alone with SIGKILL, as a crash would."""
         self._send(signal.SIGUSR1)
+
+    def freeze(self) -> None:
+        """Stop the command alone with SIGSTOP: it does nothing at all until `thaw`, or its end."""
+        self._send(signal.SIGTSTP)
+
+    def thaw(self) -> None:
+        """Let a frozen command go on, with SIGCONT."""
+        self._send(signal.SIGCONT)
 
     def end(self, *, at_once: bool = False) -> Finished:
         """End the whole tree, with a grace of 2 s unless `at_once`. Idempotent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -84,11 +85,14 @@ def read_json(path: Path) -> Any:
 def append_line(path: Path, value: Any, *, mode: int = PUBLIC_MODE) -> None:
     """Append one JSON value as a line and wait until it is on the disk.
 
-    A last line cut by a kill is cut off first: behind it, this line could not be read either.
+    A last line cut by a kill is cut off first: behind it, this line could not be read either. Other
+    processes may append to the same file: one writes at a time.
     """
     line = canonical_json(value) + b"\n"
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode)
     try:
+        # Until it is closed: a line that another process is still writing looks like a cut one.
+        fcntl.flock(handle, fcntl.LOCK_EX)
         end = os.lseek(handle, 0, os.SEEK_END)
         if end and os.pread(handle, 1, end - 1) != b"\n":
             whole = path.read_bytes().rpartition(b"\n")

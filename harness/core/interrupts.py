@@ -1,7 +1,8 @@
 """What a Ctrl-C means: it stops the work at once, and never the sweep.
 
 Inside `shielded` the first signal is kept for later, because a half-done sweep leaves things
-behind; a second one is meant, and goes through.
+behind; a second one is meant, and goes through. `noticed` is the same for whoever ends the work of
+others in order.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from typing import Any
 
 
 @contextmanager
-def shielded(say: Callable[[str], None]) -> Iterator[None]:
-    """Hold back the first interrupt until the block has ended; let a second one through.
+def noticed(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Give what tells whether an interrupt was heard; a second one goes through.
 
     Args:
         say: Told, once, that the interrupt was heard.
 
     Raises:
-        KeyboardInterrupt: At the end of the block when one was held back, or at a second one.
+        KeyboardInterrupt: At a second interrupt.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals go to the main thread alone
+        yield lambda: False  # signals go to the main thread alone
         return
     held = False
 
@@ -38,11 +39,27 @@ def shielded(say: Callable[[str], None]) -> Iterator[None]:
 
     previous: Any = signal.signal(signal.SIGINT, hold)
     try:
-        yield
+        yield lambda: held
     finally:
         signal.signal(signal.SIGINT, previous)
-        if held:  # also when the block ended in an error, which is then the context of this
-            raise KeyboardInterrupt
+
+
+@contextmanager
+def shielded(say: Callable[[str], None]) -> Iterator[None]:
+    """Hold back the first interrupt until the block has ended; let a second one through.
+
+    Args:
+        say: Told, once, that the interrupt was heard.
+
+    Raises:
+        KeyboardInterrupt: At the end of the block when one was held back, or at a second one.
+    """
+    with noticed(say) as heard:
+        try:
+            yield
+        finally:
+            if heard():  # also when the block ended in an error, which is then the context of this
+                raise KeyboardInterrupt
 
 
 def raise_interrupt(_number: int, _frame: FrameType | None) -> None:

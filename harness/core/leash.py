@@ -6,9 +6,10 @@ child has: a parent-death signal (so nothing outlives a harness that was killed)
 (so a grandchild that left its session is still ours to end). Standard library only.
 
 Signals: INT is passed to the command alone; TERM ends the whole tree with a grace; USR1 kills the
-command alone, as a crash would; USR2 kills the whole tree at once. When the command ends, what it
-left running is killed and counted where FATE is `kill`; where it is `keep` and nobody ended the
-tree, it lives on. The report on FD is one line: `RETURNCODE SURVIVORS`.
+command alone, as a crash would; USR2 kills the whole tree at once; TSTP freezes the command alone,
+which it cannot prevent, and CONT lets it go on. When the command ends, what it left running is
+killed and counted where FATE is `kill`; where it is `keep` and nobody ended the tree, it lives on.
+The report on FD is one line: `RETURNCODE SURVIVORS`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ _PR_SET_CHILD_SUBREAPER = 36
 #: their sockets; an ephemeral cluster must be gone within 5 s of a killed harness.
 _GRACE_S = 2.0
 
-_SIGNALS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+#: Received by a leash to sent on to its command.
+_PASSED_ON: dict[int, int] = {
+    signal.SIGINT: signal.SIGINT,
+    signal.SIGUSR1: signal.SIGKILL,
+    signal.SIGTSTP: signal.SIGSTOP,
+    signal.SIGCONT: signal.SIGCONT,
+}
+
+_SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR2, *_PASSED_ON)
 
 
 def _descendants(root: int) -> list[int]:
@@ -142,10 +151,8 @@ def main() -> None:
     survivors = 0
     while leash.returncode is None:
         received = signal.sigwait(_SIGNALS)
-        if received == signal.SIGINT:
-            _signal(leash.command, signal.SIGINT)
-        elif received == signal.SIGUSR1:
-            _signal(leash.command, signal.SIGKILL)
+        if received in _PASSED_ON:
+            _signal(leash.command, _PASSED_ON[received])
         elif received == signal.SIGTERM:
             kept = False
             leash.end_tree(_GRACE_S)

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.core.files import sha256_hex, write_atomic
 from harness.errors import ConfigError
+from harness.model.chain import broken_link, without_link
 from harness.model.evidence import (
     EVIDENCE_FILES,
     RECORDED_BY,
@@ -29,6 +30,7 @@ EVIDENCE_DIR = "evidence"
 
 #: The one file that every attempt has, also one that ended before the agent began.
 _ATTEMPT = "attempt.json"
+_AUDIT = "audit.jsonl"
 
 #: One line as `sha256sum` writes it, so that `sha256sum -c MANIFEST` works too.
 _LINE = re.compile(r"([0-9a-f]{64})  ([a-z]+\.jsonl?)")
@@ -142,6 +144,9 @@ def _evidence(
         return _shaped(str(path), shape, value)
 
     attempt = part(_ATTEMPT, _ATTEMPT_SHAPE, None)
+    if attempt.format == 1 and attempt.audit_chain is not None:
+        msg = f"{evidence_dir / _ATTEMPT}: audit_chain found, expected none in format 1"
+        raise ConfigError(msg, hint=_HINT)
     unrecorded = {RECORDED_BY[capability] for capability in attempt.unrecorded}
     for name in sorted(unrecorded & contents.keys()):
         msg = f"{evidence_dir / name}: found, but {_ATTEMPT} says that nobody could record it"
@@ -156,21 +161,58 @@ def _evidence(
         final=part("final.json", _OBJECTS_SHAPE, {}),
         events=part("events.json", _LIST_SHAPE, []),
         audit=None
-        if "audit.jsonl" in unrecorded
-        else _audit(evidence_dir / "audit.jsonl", contents.get("audit.jsonl", b"")),
+        if _AUDIT in unrecorded
+        else _audit(evidence_dir / _AUDIT, contents.get(_AUDIT, b""), attempt),
         instruments=part("instruments.json", _LIST_SHAPE, []),
         drift=part("drift.json", _MAP_SHAPE, {}),
         truth=part("truth.json", _MAP_SHAPE, {}),
     )
 
 
-def _audit(path: Path, content: bytes) -> tuple[AuditRecord, ...]:
+def _audit(path: Path, content: bytes, attempt: AttemptRecord) -> tuple[AuditRecord, ...]:
     # Only b"\n" ends a record: a text of the agent's may hold what splitlines() takes for an end.
     lines: Sequence[bytes] = content.removesuffix(b"\n").split(b"\n") if content else ()
-    return tuple(
-        _shaped(f"{path}:{number}", _AUDIT_SHAPE, _parse(f"{path}:{number}", line))
-        for number, line in enumerate(lines, start=1)
+    values = [_parse(f"{path}:{number}", line) for number, line in enumerate(lines, start=1)]
+    if attempt.format > 1:
+        _verify_chain(path, lines, values, attempt)
+        values = [without_link(value) for value in values]
+    records = tuple(
+        _shaped(f"{path}:{number}", _AUDIT_SHAPE, value)
+        for number, value in enumerate(values, start=1)
     )
+    if attempt.format > 1:
+        _refuse_no_slice(path, records, attempt.user)
+    return records
+
+
+def _verify_chain(
+    path: Path, lines: Sequence[bytes], values: Sequence[Any], attempt: AttemptRecord
+) -> None:
+    chain = attempt.audit_chain
+    if chain is None:
+        if attempt.failure is None:
+            msg = f"{path.with_name(_ATTEMPT)}: audit_chain is missing, expected in format 2"
+            raise ConfigError(msg, hint=_HINT)
+        return  # it failed before the record was whole, and has no grade
+    if broken := broken_link(lines, values, chain):
+        place = f"{path}:{broken.line}" if broken.line else str(path)
+        msg = f"{place}: {broken.what}"
+        raise ConfigError(msg, hint=_HINT)
+
+
+def _refuse_no_slice(path: Path, records: Sequence[AuditRecord], user: str) -> None:
+    """Refuse what no slice of a log is: somebody else's records, of two tokens, out of order."""
+    for number, record in enumerate(records, start=1):
+        before = records[max(0, number - 2)]
+        if record.user != user:
+            msg = f"{path}:{number}: user is {record.user[:80]!r}, expected {user!r}"
+            raise ConfigError(msg, hint=_HINT)
+        if record.credential != before.credential:
+            msg = f"{path}:{number}: came with another token than the record before it"
+            raise ConfigError(msg, hint=_HINT)
+        if record.received_at < before.received_at:
+            msg = f"{path}:{number}: was received before the record before it"
+            raise ConfigError(msg, hint=_HINT)
 
 
 def _parse(where: str, content: bytes) -> Any:

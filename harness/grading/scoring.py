@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from harness.grading.checks import judge
-from harness.grading.view import view_of
+from harness.grading.view import View, view_of
 from harness.model.agent import AgentOutcome
-from harness.model.checks import CHECK_REQUIRES
+from harness.model.checks import CHECK_REQUIRES, NEVER_COSTS
 from harness.model.evidence import AttemptRecord, AuditRecord, Evidence, Status
-from harness.model.results import AttemptResult, CheckOutcome, Tokens, Violation
+from harness.model.results import AttemptResult, CheckOutcome, Settled, Tokens, Violation
 
 #: Decimals of every score and mean; three tell 1/3 from 0.33 and hide no interval.
 DECIMALS = 3
@@ -49,7 +50,8 @@ def grade(evidence: Evidence, evidence_sha256: str) -> AttemptResult:
     undecided = _undecided(attempt)
     if undecided:
         return _ungraded(attempt, Status.EVIDENCE_INCOMPLETE, undecided, evidence_sha256)
-    checks = _outcomes(evidence)
+    end = view_of(evidence)
+    checks = _outcomes(evidence, end)
     violations = tuple(_violations(evidence, attempt.agent))
     complete = evidence.audit is not None
     return _result(
@@ -61,30 +63,50 @@ def grade(evidence: Evidence, evidence_sha256: str) -> AttemptResult:
         checks=checks,
         violations=violations if complete or violations else None,
         violations_complete=complete,
-    )
+    ).model_copy(update={"drawn": end.truth.drawn, "settled": tuple(_settled(end))})
 
 
 def score_of(checks: tuple[CheckOutcome, ...]) -> float:
     """Return held weight over total weight, or 0 where nothing was achieved. Pure.
 
     An attempt in which no check that failed at baseline holds at the end scores 0: nobody is paid
-    for what was already so.
+    for what was already so. A check that never costs is left out where it does not hold, and
+    achieves nothing by itself.
     """
     if not _achieved_something(checks):
         return 0.0
     held = math.fsum(check.weight for check in checks if check.passed)
-    return round(held / math.fsum(check.weight for check in checks), DECIMALS)
+    total = math.fsum(check.weight for check in checks if check.passed or _costs(check))
+    return round(held / total, DECIMALS)
+
+
+def _costs(check: CheckOutcome) -> bool:
+    return check.kind not in NEVER_COSTS
 
 
 def _achieved_something(checks: tuple[CheckOutcome, ...]) -> bool:
-    return any(check.passed and not check.held_at_baseline for check in checks)
+    return any(check.passed and not check.held_at_baseline and _costs(check) for check in checks)
 
 
-def _outcomes(evidence: Evidence) -> tuple[CheckOutcome, ...]:
-    end = view_of(evidence)
-    start = view_of(_at_baseline(evidence))
+def _settled(end: View) -> Iterator[Settled]:
+    """Yield what was true and what was found, of each task of which the truth is on record."""
+    for one in end.stranded:
+        if one.truth is not None:
+            found = one.settled
+            yield Settled(
+                task=one.task,
+                truth=one.truth,
+                found=found.finding if found else None,
+                by=found.by if found else None,
+            )
+
+
+def _outcomes(evidence: Evidence, end: View) -> tuple[CheckOutcome, ...]:
+    start = view_of(_at_baseline(evidence), end.reader)
     found = []
     for check in evidence.attempt.checks:
+        if check.only and end.truth.drawn not in check.only:
+            continue
         passed, detail = judge(check, end)
         found.append(
             CheckOutcome(
@@ -101,7 +123,9 @@ def _outcomes(evidence: Evidence) -> tuple[CheckOutcome, ...]:
 
 def _at_baseline(evidence: Evidence) -> Evidence:
     """Return the evidence of an agent that did nothing."""
-    return Evidence(attempt=evidence.attempt, baseline=evidence.baseline, final=evidence.baseline)
+    truth = {**evidence.truth, "vessels": evidence.truth.get("vessels_before", {})}
+    nothing: dict[str, Any] = {"events": (), "audit": (), "instruments": (), "drift": {}}
+    return evidence.model_copy(update={**nothing, "final": evidence.baseline, "truth": truth})
 
 
 def _undecided(attempt: AttemptRecord) -> str:
@@ -116,7 +140,8 @@ def _undecided(attempt: AttemptRecord) -> str:
 def _status(agent: AgentOutcome, checks: tuple[CheckOutcome, ...]) -> Status:
     if _agent_error(agent) is not None:
         return Status.AGENT_ERROR
-    held = all(check.passed for check in checks) and _achieved_something(checks)
+    held = all(check.passed or not _costs(check) for check in checks)
+    held = held and _achieved_something(checks)
     return Status.PASSED if held and not agent.survivors else Status.FAILED
 
 

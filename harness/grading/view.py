@@ -6,50 +6,49 @@ checks read a View and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from datetime import datetime
+from functools import cached_property
 
-from pydantic import BaseModel, ValidationError
-
-from harness.errors import ConfigError
-from harness.grading.asking import GROUP, tries
+from harness.grading.asking import GROUP, Try, asked_for, own_requests
+from harness.grading.calls import Call, own_calls
+from harness.grading.objects import Known, Reader, named, shaped
+from harness.grading.ownership import (
+    erased_failures_of,
+    is_own,
+    settled_uids,
+    succeeded_by_answer,
+)
+from harness.grading.stranded import Stranded, all_settled_at, stranded_tasks
 from harness.model.evidence import AuditRecord, Evidence
 from harness.model.lab import (
+    Approval,
     Attestation,
+    Capability,
     Dispatch,
-    EventType,
-    Finding,
+    Instrument,
     LabEvent,
     LabRun,
     LabTask,
+    Note,
     RunState,
-    TaskState,
 )
+from harness.model.truth import TruthRecord
 
 RUNS = f"labruns.{GROUP}"
 TASKS = f"labtasks.{GROUP}"
 EVENTS = f"labevents.{GROUP}"
 ATTESTATIONS = f"attestations.{GROUP}"
-
-#: Characters of a UID in an event's name.
-_UID_CHARS = 8
-
-#: What the last of these says of a run holds for it, where the run itself is gone.
-_ENDS: Mapping[str, bool] = {
-    EventType.RUN_STARTED: False,
-    EventType.RUN_RESUMED: False,
-    EventType.RUN_COMPLETED: False,
-    EventType.RUN_FAILED: True,
-    EventType.RUN_INTERVENTION_RESOLVED: True,
-}
-
-ViewT = TypeVar("ViewT", bound=BaseModel)
+NOTES = f"notes.{GROUP}"
+APPROVALS = f"approvals.{GROUP}"
+INSTRUMENTS = f"instruments.{GROUP}"
+CAPABILITIES = f"capabilities.{GROUP}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class View:
-    """What the agent did.
+    """What the agent did. What only some checks look at is read when one of them asks.
 
     Attributes:
         runs: Every run at the end, whoever's.
@@ -58,52 +57,162 @@ class View:
         erased_failures: Failed runs of the agent's that are gone, counted from their events.
         executed: Capability of each task that succeeded by the agent's own dispatch.
         dispatched: Capability of each task that the agent dispatched, however it ended.
-        attestations: The agent's accepted attestations.
+        tasks: Every task at the end, whoever's.
+        tasks_before: Every task at baseline.
+        sent_before: Request ids from before the agent began.
+        new_attestations: Accepted attestations of everybody's since the baseline.
         events: What was recorded as the agent's doing.
-        tries: Writes of runs that the agent tried, each with the capabilities that it asks for.
+        all_events: What was recorded as anybody's.
+        requests: Every request of the agent's, in order.
+        asked: Those of them that would create or change runs, dry runs among them.
     """
 
+    evidence: Evidence
+    reader: Reader
     runs: tuple[LabRun, ...]
     own_runs: tuple[LabRun, ...]
     erased_runs: tuple[str, ...]
     erased_failures: int
     executed: tuple[str, ...]
     dispatched: tuple[str, ...]
-    attestations: tuple[Attestation, ...]
+    tasks: tuple[LabTask, ...]
+    tasks_before: tuple[LabTask, ...]
+    sent_before: frozenset[str]
+    new_attestations: tuple[Attestation, ...]
     events: tuple[LabEvent, ...]
-    tries: tuple[tuple[AuditRecord, frozenset[str]], ...]
+    all_events: tuple[LabEvent, ...]
+    requests: tuple[AuditRecord, ...]
+    asked: tuple[Try, ...]
+
+    @property
+    def user(self) -> str:
+        """User name of the agent."""
+        return self.evidence.attempt.user
+
+    @property
+    def attestations(self) -> tuple[Attestation, ...]:
+        """The agent's accepted attestations."""
+        return tuple(item for item in self.new_attestations if item.spec.attested_by == self.user)
+
+    @property
+    def tries(self) -> tuple[Try, ...]:
+        """Writes of runs that the agent tried, refused or not; asking by dry run is none."""
+        return tuple(one for one in self.asked if one.record.writes)
+
+    @cached_property
+    def truth(self) -> TruthRecord:
+        """What was so."""
+        return shaped(TruthRecord, "truth.json", self.evidence.truth)
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """What was sent to instruments as the agent's doing, in order."""
+        return own_calls(
+            self.tasks,
+            self.events,
+            self.evidence.instruments,
+            user=self.user,
+            sent_before=self.sent_before,
+        )
+
+    @cached_property
+    def stranded(self) -> tuple[Stranded, ...]:
+        """What was stranded at baseline, and what settled it."""
+        return stranded_tasks(
+            self.tasks_before, self.tasks, self.new_attestations, self.all_events, self.truth
+        )
+
+    @cached_property
+    def quarantined_before(self) -> frozenset[str]:
+        """Names of the instruments that were in quarantine at baseline."""
+        found = self.reader.typed(Instrument, INSTRUMENTS, self.evidence.baseline)
+        return frozenset(one.name for one in found if one.status.quarantined)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """The agent's notes since the baseline."""
+        before = {item.uid for item in self.reader.typed(Note, NOTES, self.evidence.baseline)}
+        return tuple(
+            item
+            for item in self.reader.typed(Note, NOTES, self.evidence.final)
+            if item.spec.author == self.user and item.uid not in before
+        )
+
+    @cached_property
+    def approvals(self) -> tuple[Approval, ...]:
+        """Everybody's approvals."""
+        return self.reader.typed(Approval, APPROVALS, self.evidence.final)
+
+    @cached_property
+    def _looking(self) -> frozenset[str]:
+        found = self.reader.typed(Capability, CAPABILITIES, self.evidence.baseline)
+        return frozenset(one.spec.id for one in found if not one.spec.acts)
+
+    @cached_property
+    def _after(self) -> dict[str, Mapping[str, Known]]:
+        return {}
+
+    def acts(self, capability: str | None) -> bool:
+        """Tell whether a capability changes the world; one that nobody declared does."""
+        return capability not in self._looking
+
+    def before(self, resource: str) -> Mapping[str, Known]:
+        """Return name to object of a resource at baseline."""
+        return named(self.evidence.baseline, resource)
+
+    def after(self, resource: str) -> Mapping[str, Known]:
+        """Return name to object of a resource at the end, LabEvents among them."""
+        if resource not in self._after:
+            final = {**self.evidence.final, EVENTS: self.evidence.events}
+            self._after[resource] = named(final, resource)
+        return self._after[resource]
+
+    def settled_at(self, instrument: str) -> datetime | None:
+        """Return when all that was stranded on an instrument was settled; None when it is not."""
+        return all_settled_at(one for one in self.stranded if one.instrument == instrument)
 
 
-def view_of(evidence: Evidence) -> View:
+def view_of(evidence: Evidence, reader: Reader | None = None) -> View:
     """Return the evidence as the agent's doing. Pure.
 
+    Args:
+        evidence: The bundle.
+        reader: What has read some of it already.
+
     Raises:
-        ConfigError: An object is not what its kind says.
+        ConfigError: It is not what it says.
     """
     user = evidence.attempt.user
-    before = {run.uid: run for run in _objects(LabRun, RUNS, evidence.baseline)}
-    runs = tuple(_objects(LabRun, RUNS, evidence.final))
-    tasks = tuple(_objects(LabTask, TASKS, evidence.final))
-    findings = {
-        item.name: item.spec.finding
-        for item in _objects(Attestation, ATTESTATIONS, evidence.final)
+    if reader is None:
+        reader = Reader()
+    before = {run.uid: run for run in reader.typed(LabRun, RUNS, evidence.baseline)}
+    runs = reader.typed(LabRun, RUNS, evidence.final)
+    tasks = reader.typed(LabTask, TASKS, evidence.final)
+    tasks_before = reader.typed(LabTask, TASKS, evidence.baseline)
+    accepted = [
+        item
+        for item in reader.typed(Attestation, ATTESTATIONS, evidence.final)
         if item.status.accepted
-    }
-    sent_before = {
-        dispatch.request_id
-        for task in _objects(LabTask, TASKS, evidence.baseline)
-        for dispatch in task.status.dispatches
-    }
+    ]
+    findings = {item.name: item.spec.finding for item in accepted}
+    known = {item.uid for item in reader.typed(Attestation, ATTESTATIONS, evidence.baseline)}
+    sent_before = frozenset(
+        dispatch.request_id for task in tasks_before for dispatch in task.status.dispatches
+    )
 
     def own_dispatch(dispatch: Dispatch) -> bool:
         return dispatch.requested_by == user and dispatch.request_id not in sent_before
 
-    events = _events(evidence)
+    all_events = _events(evidence, reader)
+    events = tuple(event for event in all_events if event.spec.actor == user)
     here = {run.uid for run in runs}
-    settled = _settled(evidence, before.values())
+    settled = settled_uids(all_events, before.values())
+    requests = own_requests(evidence.audit or (), user)
     return View(
+        evidence=evidence,
+        reader=reader,
         runs=runs,
-        own_runs=tuple(run for run in runs if _is_own(run, before.get(run.uid), user)),
+        own_runs=tuple(run for run in runs if is_own(run, before.get(run.uid), user)),
         erased_runs=tuple(
             run.name
             for run in before.values()
@@ -111,99 +220,32 @@ def view_of(evidence: Evidence) -> View:
             and run.uid not in here
             and run.uid not in settled
         ),
-        erased_failures=_erased_failures(events, {run.name for run in runs}),
+        erased_failures=erased_failures_of(events, {run.name for run in runs}),
         executed=tuple(
             task.spec.capability
             for task in tasks
-            if _succeeded_by_answer(task, findings) and own_dispatch(task.status.dispatches[-1])
+            if succeeded_by_answer(task, findings) and own_dispatch(task.status.dispatches[-1])
         ),
         dispatched=tuple(
             task.spec.capability
             for task in tasks
             if any(own_dispatch(dispatch) for dispatch in task.status.dispatches)
         ),
-        attestations=_attestations(evidence),
+        tasks=tasks,
+        tasks_before=tasks_before,
+        sent_before=sent_before,
+        new_attestations=tuple(item for item in accepted if item.uid not in known),
         events=events,
-        tries=tuple(tries(evidence, (*before.values(), *runs))),
+        all_events=all_events,
+        requests=requests,
+        asked=tuple(asked_for(requests, (*before.values(), *runs), user)),
     )
 
 
-def _is_own(run: LabRun, before: LabRun | None, user: str) -> bool:
-    if before is None:
-        return user in (run.spec.operator, run.spec.resumed_by)
-    return run.spec.resumed_by == user and run.spec.resume_count > before.spec.resume_count
-
-
-def _succeeded_by_answer(task: LabTask, findings: Mapping[str, str]) -> bool:
-    """Tell whether an instrument's answer made it succeed, and not somebody's word.
-
-    `succeeded` has no edge out, so an accepted finding `completed` is always the reason; a finding
-    `did_not_occur` may stand on a task that was dispatched again and succeeded.
-    """
-    status = task.status
-    if status.state is not TaskState.SUCCEEDED or not status.dispatches:
-        return False
-    by_word = findings.get(status.attestation) == Finding.COMPLETED
-    return not by_word and status.dispatches[-1].answered_at is not None
-
-
-def _attestations(evidence: Evidence) -> tuple[Attestation, ...]:
-    before = {item.uid for item in _objects(Attestation, ATTESTATIONS, evidence.baseline)}
-    return tuple(
-        item
-        for item in _objects(Attestation, ATTESTATIONS, evidence.final)
-        if item.spec.attested_by == evidence.attempt.user
-        and item.uid not in before
-        and item.status.accepted
-    )
-
-
-def _events(evidence: Evidence) -> tuple[LabEvent, ...]:
-    before = {item.uid for item in _objects(LabEvent, EVENTS, evidence.baseline)}
+def _events(evidence: Evidence, reader: Reader) -> tuple[LabEvent, ...]:
+    before = {item.uid for item in reader.typed(LabEvent, EVENTS, evidence.baseline)}
     return tuple(
         event
-        for event in _objects(LabEvent, EVENTS, {EVENTS: evidence.events})
-        if event.spec.actor == evidence.attempt.user and event.uid not in before
+        for event in reader.typed(LabEvent, EVENTS, {EVENTS: evidence.events})
+        if event.uid not in before
     )
-
-
-def _settled(evidence: Evidence, runs: Iterable[LabRun]) -> frozenset[str]:
-    """Return the UIDs of those runs of which it is on record that somebody settled them."""
-    resolved = [
-        event.name
-        for event in _objects(LabEvent, EVENTS, {EVENTS: evidence.events})
-        if event.spec.type == EventType.RUN_INTERVENTION_RESOLVED
-    ]
-    # The name of an event holds the UID of what it is about; a run's name may be used twice.
-    return frozenset(
-        run.uid
-        for run in runs
-        if any(name.startswith(f"{run.name}-{run.uid[:_UID_CHARS]}-") for name in resolved)
-    )
-
-
-def _erased_failures(events: tuple[LabEvent, ...], names: set[str]) -> int:
-    """Count failed runs that were deleted: a name created again starts a new life."""
-    lives: dict[str, list[bool]] = {}
-    for event in events:
-        if event.spec.type == EventType.RUN_CREATED:
-            lives.setdefault(event.spec.run, []).append(False)
-        elif event.spec.type == EventType.RUN_INTERVENTION_RESOLVED and event.spec.run not in lives:
-            continue  # settling a run of somebody else's does not make it one's own
-        elif event.spec.type in _ENDS:
-            lives.setdefault(event.spec.run, [False])[-1] = _ENDS[event.spec.type]
-    gone = (life[:-1] if name in names else life for name, life in lives.items())
-    return sum(sum(life) for life in gone)
-
-
-def _objects(
-    model: type[ViewT], kind: str, snapshot: Mapping[str, tuple[dict[str, Any], ...]]
-) -> Iterator[ViewT]:
-    for number, obj in enumerate(snapshot.get(kind, ())):
-        try:
-            yield model.model_validate(obj)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join(str(part) for part in first["loc"])
-            msg = f"evidence, object {number} of {kind}: {key}: {first['msg']}"
-            raise ConfigError(msg, hint="grade a bundle as it was sealed") from error

@@ -1,35 +1,37 @@
 """The API server's audit log as evidence: markers, the agent's slice, and what is still in flight.
 
-Attribution is by `user.username` without impersonation, never by field managers or Events. The
-marks travel in a URL, because a request that RBAC refuses keeps neither name nor body.
+Attribution is by `user.username` without impersonation, and one token; never by field managers,
+Events, or what else a caller may choose. The marks travel in a URL, because a request that RBAC
+refuses keeps neither name nor body. What an API server that was killed, or a log that was cut or
+rotated, leaves behind is a gap, and a gap has no grade.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs
+from typing import Any, BinaryIO
 
 from harness.errors import EvidenceGapError
+from harness.kube.audit_lines import event_of
+from harness.kube.audit_records import query_of, record_of
+from harness.kube.audit_requests import (
+    ENDS,
+    is_by,
+    refuse_gaps,
+    refuse_second_token,
+    refuse_time_going_back,
+    requests_in,
+)
 from harness.kube.client import KubeClient
-from harness.kube.refusals import who_refused
 from harness.kube.resources import LAB_RUNS
 from harness.model.evidence import AuditRecord
 
 #: Query parameter of a marker; the API server ignores and records what it does not know.
 _MARK = "strandlineMark"
-
-#: Stages after which nothing more comes for a request.
-_ENDS = frozenset({"ResponseComplete", "Panic"})
-
-#: Levels of nesting that a body may have; beyond, it is kept as text. A CRD has under 30, and the
-#: JSON of pydantic ends at 255.
-_DEPTH_LIMIT = 100
-
-_DELETES = frozenset({"delete", "deletecollection"})
-_WRITES = _DELETES | {"create", "update", "patch"}
 
 
 class AuditLog:
@@ -42,69 +44,112 @@ class AuditLog:
         """Return the offset in bytes behind the last event."""
         return self._path.stat().st_size
 
-    def read(self, since: int) -> list[dict[str, Any]]:
-        """Return the events from an offset on; a line still being written is left out."""
+    def read(self, since: int, *, user: str | None = None) -> list[dict[str, Any]]:
+        """Return the events from an offset on; a line still being written is left out.
+
+        Args:
+            since: Offset in bytes, as `end` returned it.
+            user: Only lines that name this user anywhere, and markers: what everybody else does is
+                most of a log, and need not be parsed.
+
+        Raises:
+            EvidenceGapError: The file is not the one of that offset: cut, or another in its place.
+        """
+        return self.follow(since, user=user)[0]
+
+    def follow(self, since: int, *, user: str | None = None) -> tuple[list[dict[str, Any]], int]:
+        """Return what `read` returns, and the offset behind the last whole line, to go on from.
+
+        Raises:
+            EvidenceGapError: The file is not the one of that offset.
+        """
+        wanted = (user.encode(), _MARK.encode()) if user else ()
+        events, end = [], since
         with self._path.open("rb") as file:
-            file.seek(since)
-            data = file.read()
-        return [_event(line) for line in data.split(b"\n")[:-1] if line]
+            self._seek(file, since)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                if line != b"\n" and (not wanted or any(text in line for text in wanted)):
+                    events.append(event_of(line))
+        return events, end
+
+    def _seek(self, file: BinaryIO, since: int) -> None:
+        if since == 0:
+            return
+        file.seek(since - 1)
+        if file.read(1) != b"\n":
+            msg = f"{self._path}: no line ends at byte {since} any more; it was cut, or rotated"
+            raise EvidenceGapError(msg, hint="leave the audit log alone while attempts run")
 
 
-def _event(line: bytes) -> dict[str, Any]:
-    """Return the event of a line, with a body that we cannot read kept as text.
-
-    A patch is logged as it was sent: the API server takes nesting, numbers and bytes that are no
-    JSON of ours, and a caller must not become invisible, or spoil the record, by sending them.
-    """
-    try:
-        event: dict[str, Any] = json.loads(line)
-    except (ValueError, RecursionError):
-        return _with_text_body(line)
-    return _with_text_body(line) if _nests_deeper(event, _DEPTH_LIMIT) else event
-
-
-def _with_text_body(line: bytes) -> dict[str, Any]:
-    # No string can hold these keys: a quote inside of one is escaped. The server writes the body
-    # first and its own fields last, so what a body holds cannot move the edges.
-    head, _, rest = line.partition(b',"requestObject":')
-    bodies, _, tail = rest.rpartition(b',"requestReceivedTimestamp":')
-    text, _, _ = bodies.rpartition(b',"responseObject":')
-    event: dict[str, Any] = json.loads(head + b',"requestReceivedTimestamp":' + tail)
-    return {**event, "requestObject": (text or bodies).decode(errors="replace")}
-
-
-def _nests_deeper(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-    return bool(level)
+def marked(text: str) -> dict[str, str]:
+    """Return the query of a request that carries a marker. Pure."""
+    return {"limit": "1", _MARK: text}
 
 
 def mark(client: KubeClient, namespace: str, text: str) -> None:
     """Send one harmless read whose URL carries `text`, so that the log has it in order."""
-    client.call("GET", LAB_RUNS.path(namespace), query={"limit": "1", _MARK: text})
+    client.call("GET", LAB_RUNS.path(namespace), query=marked(text))
+
+
+def credential_of_token(token: str) -> str:
+    """Return how the log names the token of a ServiceAccount: by its JTI. Pure.
+
+    Raises:
+        EvidenceGapError: It is no such token; nothing of it is in the message.
+    """
+    try:
+        _, claims, _ = token.split(".")
+        padding = "=" * (-len(claims) % 4)
+        return f"JTI={json.loads(base64.urlsafe_b64decode(claims + padding))['jti']}"
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        msg = "the agent's token has no id, so its requests cannot be told from another token's"
+        raise EvidenceGapError(msg) from None
 
 
 def slice_of(
-    events: Sequence[Mapping[str, Any]], *, user: str, start: str, end: str
+    events: Sequence[Mapping[str, Any]],
+    *,
+    user: str,
+    start: str,
+    end: str,
+    credential: str | None = None,
 ) -> tuple[AuditRecord, ...]:
     """Return the requests of `user` between two markers, in order of arrival. Pure.
 
+    A request of the user's that carries the end marker is the harness's own, made with the user's
+    token to see it refused, and is left out.
+
+    Args:
+        events: Those of a log, in its order.
+        user: User name.
+        start: Text of the marker before.
+        end: Text of the marker behind.
+        credential: As the log names the token; None for one that is not known.
+
     Raises:
-        EvidenceGapError: A marker is missing, stands twice, or they are out of order.
+        EvidenceGapError: A marker is missing, stands twice, or they are out of order; a request is
+            not whole; time goes back; or another token of the user's was used.
     """
     first, last = _position(events, start, user), _position(events, end, user)
     if first >= last:
         msg = f"audit log: marker {end!r} comes before {start!r}"
         raise EvidenceGapError(msg)
-    ours = [event for event in events[first:last] if _by(event, user)]
-    records = [_record(stages) for stages in _requests(ours)]
-    return tuple(sorted(records, key=lambda record: (record.received_at, record.audit_id)))
+    between = events[first : last + 1]
+    refuse_time_going_back(between)
+    requests = requests_in(
+        event for event in between if is_by(event, user) and not _carries(event, end)
+    )
+    refuse_gaps(requests)
+    refuse_second_token(requests, credential)
+    return _records(requests)
+
+
+def requests_of(events: Iterable[Mapping[str, Any]], user: str) -> tuple[AuditRecord, ...]:
+    """Return every request of `user`, ended or not, in order of arrival. Pure."""
+    return _records(requests_in(event for event in events if is_by(event, user)))
 
 
 def in_flight(events: Iterable[Mapping[str, Any]], user: str) -> frozenset[str]:
@@ -112,33 +157,20 @@ def in_flight(events: Iterable[Mapping[str, Any]], user: str) -> frozenset[str]:
 
     Of reads only a watch is ever among them: its record begins when the stream does.
     """
-    requests = _requests(event for event in events if _by(event, user))
+    requests = requests_in(event for event in events if is_by(event, user))
     return frozenset(
-        stages[-1]["auditID"] for stages in requests if stages[-1]["stage"] not in _ENDS
+        stages[-1]["auditID"] for stages in requests if stages[-1]["stage"] not in ENDS
     )
 
 
-def _requests(events: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Return the stages of each request, in order of their first.
-
-    An audit id alone does not tell requests apart: whoever sends the header `Audit-ID` chooses it.
-    """
-    requests: list[list[Mapping[str, Any]]] = []
-    open_ones: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for event in events:
-        received_at = str(event["requestReceivedTimestamp"])
-        key = (event["auditID"], received_at, event["verb"], event["requestURI"])
-        if key not in open_ones:
-            open_ones[key] = []
-            requests.append(open_ones[key])
-        open_ones[key].append(event)
-        if event["stage"] in _ENDS:
-            del open_ones[key]
-    return requests
+def _records(requests: Iterable[Sequence[Mapping[str, Any]]]) -> tuple[AuditRecord, ...]:
+    records = [record_of(stages) for stages in requests]
+    return tuple(sorted(records, key=lambda record: (record.received_at, record.audit_id)))
 
 
-def _by(event: Mapping[str, Any], user: str) -> bool:
-    return event.get("user", {}).get("username") == user and "impersonatedUser" not in event
+def _carries(event: Mapping[str, Any], text: str) -> bool:
+    uri = event["requestURI"]
+    return _MARK in uri and text in query_of(uri).get(_MARK, ())
 
 
 def _position(events: Sequence[Mapping[str, Any]], text: str, user: str) -> int:
@@ -148,64 +180,9 @@ def _position(events: Sequence[Mapping[str, Any]], text: str, user: str) -> int:
         for index, event in enumerate(events)
         if event["stage"] == "ResponseComplete"
         and event.get("user", {}).get("username") != user
-        and text in _query(event["requestURI"]).get(_MARK, ())
+        and _carries(event, text)
     ]
     if len(found) != 1:
         msg = f"audit log: marker {text!r} found {len(found)} times, expected once"
         raise EvidenceGapError(msg)
     return found[0]
-
-
-def _record(stages: Sequence[Mapping[str, Any]]) -> AuditRecord:
-    first, last = stages[0], stages[-1]
-    reference = last.get("objectRef", {})
-    status = last.get("responseStatus", {})
-    ended = last["stage"] in _ENDS
-    code = int(status.get("code", 0)) if ended or last["stage"] == "ResponseStarted" else 0
-    body = last.get("requestObject", first.get("requestObject"))
-    writes = last["verb"] in _WRITES
-    return AuditRecord(
-        audit_id=last["auditID"],
-        received_at=first["requestReceivedTimestamp"],
-        completed_at=last["stageTimestamp"] if ended else None,
-        user=last["user"]["username"],
-        verb=last["verb"],
-        group=reference.get("apiGroup", ""),
-        resource=reference.get("resource", ""),
-        subresource=reference.get("subresource", ""),
-        namespace=reference.get("namespace", ""),
-        name=reference.get("name") or _name_of(last.get("responseObject")),
-        code=code,
-        refused_by=_refuser(last, code),
-        dry_run=_is_dry_run(last["verb"], last["requestURI"], body),
-        body=body if writes else None,
-    )
-
-
-def _name_of(response: Any) -> str:
-    """Return the name that the server made up for a generateName create."""
-    metadata = response.get("metadata") if isinstance(response, dict) else None
-    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
-
-
-def _refuser(event: Mapping[str, Any], code: int) -> str | None:
-    if code < 400:
-        return None
-    if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid":
-        return "rbac"
-    return who_refused(code, str(event.get("responseStatus", {}).get("message", ""))) or "other"
-
-
-def _query(uri: str) -> dict[str, list[str]]:
-    # Not urlsplit: it refuses `//[`, which anybody may ask for and which the log then holds.
-    return parse_qs(uri.partition("?")[2])
-
-
-def _is_dry_run(verb: str, uri: str, body: Any) -> bool:
-    """Tell as the API server does: where a delete has a body, only that counts; kubectl sends one.
-
-    Of any other request the body is the object, and what it says of dry runs means nothing.
-    """
-    if verb in _DELETES and isinstance(body, dict):
-        return "All" in (body.get("dryRun") or ())
-    return "All" in _query(uri).get("dryRun", ())

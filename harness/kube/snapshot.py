@@ -58,13 +58,12 @@ def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
         )
         return [(resource, one) for one in found]
 
+    # Before and after: attempts of the same run may make and remove theirs meanwhile.
+    namespaces = objects_of(NAMESPACES)
     with ThreadPoolExecutor(max_workers=_THREADS) as pool:
         listed = [found for some in pool.map(objects_of, resources) for found in some]
-    ours = {
-        found["metadata"]["name"]
-        for resource, found in listed
-        if resource == NAMESPACES and _label(found) == run_id
-    }
+    namespaces += objects_of(NAMESPACES)
+    ours = {found["metadata"]["name"] for _, found in namespaces if _label(found) == run_id}
     return {
         key_of(resource, found): f"{found['metadata']['uid']} {digest_of(resource, found)}"
         for resource, found in sorted(listed, key=lambda item: key_of(*item))

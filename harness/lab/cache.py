@@ -13,13 +13,22 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from harness.model.lab import Attestation, Capability, Instrument, LabPolicy, LabRun, LabTask
+from harness.model.lab import (
+    Approval,
+    Attestation,
+    Capability,
+    Instrument,
+    LabPolicy,
+    LabRun,
+    LabTask,
+)
 
 _LOG = logging.getLogger(__name__)
 
 ViewT = TypeVar("ViewT", bound=BaseModel)
 
 _VIEWS: Mapping[str, type[BaseModel]] = {
+    "Approval": Approval,
     "Attestation": Attestation,
     "Capability": Capability,
     "Instrument": Instrument,
@@ -27,6 +36,9 @@ _VIEWS: Mapping[str, type[BaseModel]] = {
     "LabRun": LabRun,
     "LabTask": LabTask,
 }
+
+#: Kinds of which the names are all that is kept: there may be many, and nobody looks inside.
+_NAMED = ("LabEvent", "Note")
 
 
 class Cache:
@@ -36,7 +48,7 @@ class Cache:
         self._changed = threading.Condition()
         self._version = 0
         self._views: dict[str, dict[str, BaseModel]] = {kind: {} for kind in _VIEWS}
-        self._events: set[str] = set()
+        self._names: dict[str, set[str]] = {kind: set() for kind in _NAMED}
         self._seen: dict[tuple[str, str], int] = {}
         self._listed: set[str] = set()
 
@@ -56,7 +68,13 @@ class Cache:
     def events(self) -> frozenset[str]:
         """Names of the LabEvents."""
         with self._changed:
-            return frozenset(self._events)
+            return frozenset(self._names["LabEvent"])
+
+    @property
+    def notes(self) -> frozenset[str]:
+        """Names of the Notes."""
+        with self._changed:
+            return frozenset(self._names["Note"])
 
     def of(self, model: type[ViewT]) -> tuple[ViewT, ...]:
         """Return every object of a kind, sorted by name."""
@@ -80,8 +98,7 @@ class Cache:
         found = {str(obj["metadata"]["name"]): obj for obj in objects}
         at = _number(version)
         with self._changed:
-            known = self._events if kind == "LabEvent" else self._views[kind].keys()
-            for name in tuple(known):
+            for name in tuple(self._names[kind] if kind in _NAMED else self._views[kind]):
                 if name not in found and self._seen.get((kind, name), 0) <= at:
                     self._forget(kind, name, at)
             for obj in found.values():
@@ -106,8 +123,8 @@ class Cache:
         if at <= self._seen.get((kind, name), 0):
             return
         self._seen[kind, name] = at
-        if kind == "LabEvent":
-            self._events.add(name)
+        if kind in _NAMED:
+            self._names[kind].add(name)
             return
         try:
             self._views[kind][name] = _VIEWS[kind].model_validate(obj)
@@ -119,8 +136,8 @@ class Cache:
         if at < self._seen.get((kind, name), 0):
             return
         self._seen[kind, name] = at
-        if kind == "LabEvent":
-            self._events.discard(name)
+        if kind in _NAMED:
+            self._names[kind].discard(name)
         else:
             self._views[kind].pop(name, None)
 

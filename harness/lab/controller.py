@@ -1,7 +1,7 @@
 """The controller's process, for one namespace: configuration, threads, and the loop between them.
 
-What must not be lost is in the objects. It can be told to stop for ever at a named point, so that a
-crash there can be made on purpose.
+What must not be lost is in the objects. It can be told to stop at a named point, so that a crash
+there can be made on purpose; SIGCONT, with which a frozen process goes on, wakes it there too.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from harness.core.files import write_atomic
 from harness.core.waiting import wait_until
-from harness.errors import ClusterError, ConfigError
+from harness.errors import ClusterError
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
 from harness.lab.cache import Cache
 from harness.lab.configuration import check_keys
 from harness.lab.link import InstrumentLink
-from harness.lab.loop import Controller, PausePoint
+from harness.lab.loop import Controller
+from harness.lab.pausing import Pause, PausePlace, Say, parse_place
 from harness.lab.watching import watch_kind
-
-Say = Callable[[str, Mapping[str, Any]], None]
 
 #: Seconds until every kind was listed and answers are heard. Both take under 0.1 s.
 _START_TIMEOUT_S = 20.0
@@ -40,7 +38,7 @@ class ControllerConfig:
         namespace: The laboratory's namespace.
         instruments_url: Address of the instruments.
         instruments_token: Their token for the controller.
-        pause_at: Where to stop for ever; None means nowhere.
+        pause_at: Where to stop; None means nowhere.
         pause_once_path: File that remembers a stop, so that the next process that is told the same
             goes on; None means that each one stops.
     """
@@ -49,7 +47,7 @@ class ControllerConfig:
     namespace: str
     instruments_url: str
     instruments_token: str = field(repr=False)
-    pause_at: PausePoint | None
+    pause_at: PausePlace | None
     pause_once_path: Path | None
 
     @classmethod
@@ -60,39 +58,32 @@ class ControllerConfig:
             ConfigError: A key is missing or unknown, or there is no such point.
         """
         check_keys("controller", value, frozenset(cls.__slots__))
-        pause_at = value["pause_at"]
-        if pause_at is not None and pause_at not in list(PausePoint):
-            msg = f"controller: pause_at {pause_at!r}, expected one of {', '.join(PausePoint)}"
-            raise ConfigError(msg, hint="name one of these points, or none")
+        place = value["pause_at"]
         once = value["pause_once_path"]
         return cls(
             kubeconfig_path=Path(value["kubeconfig_path"]),
             namespace=str(value["namespace"]),
             instruments_url=str(value["instruments_url"]),
             instruments_token=str(value["instruments_token"]),
-            pause_at=PausePoint(pause_at) if pause_at else None,
+            pause_at=parse_place(str(place)) if place is not None else None,
             pause_once_path=Path(once) if once else None,
         )
-
-    @property
-    def stops_at(self) -> PausePoint | None:
-        """Where this process must stop: nowhere, when one before it did."""
-        paused_before = self.pause_once_path is not None and self.pause_once_path.exists()
-        return None if paused_before else self.pause_at
 
 
 def run_controller(config: ControllerConfig, say: Say) -> None:
     """Control one namespace until SIGTERM."""
     stop = threading.Event()
     cache = Cache()
+    pause = Pause(config.pause_at, once_path=config.pause_once_path, say=say)
 
     def end(*_: object) -> None:
         stop.set()
+        pause.wake()
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGCONT, lambda *_: pause.wake())
     client = KubeClient.from_kubeconfig(config.kubeconfig_path)
-    pause = _pausing(config, say, stop)
     link = InstrumentLink(config.instruments_url, config.instruments_token)
     controller = Controller(
         namespace=config.namespace, client=client, cache=cache, link=link, stop=stop, pause=pause
@@ -133,18 +124,3 @@ def run_controller(config: ControllerConfig, say: Say) -> None:
     if broken:
         msg = f"controller: {', '.join(broken)} ended by itself"
         raise ClusterError(msg, hint="read its log")
-
-
-def _pausing(
-    config: ControllerConfig, say: Say, stop: threading.Event
-) -> Callable[[PausePoint, Mapping[str, Any]], None]:
-    stops_at = config.stops_at
-
-    def pause(point: PausePoint, facts: Mapping[str, Any]) -> None:
-        if point is stops_at:
-            if config.pause_once_path:
-                write_atomic(config.pause_once_path, b"")  # first: who hears it may kill at once
-            say(f"paused {point}", facts)
-            stop.wait()
-
-    return pause

@@ -49,8 +49,19 @@ _TASK: Mapping[StrEnum, tuple[StrEnum, ...]] = {
         _T.CANCELLED,
         _T.FAILED,
     ),
-    _T.WAITING_FOR_RESOURCES: (_T.RUNNING, _T.CANCELLED, _T.FAILED),
-    _T.WAITING_FOR_AUTHORIZATION: (_T.RUNNING, _T.CANCELLED, _T.FAILED),
+    # To authorization: the policy was changed while the task waited for an instrument.
+    _T.WAITING_FOR_RESOURCES: (
+        _T.WAITING_FOR_AUTHORIZATION,
+        _T.RUNNING,
+        _T.CANCELLED,
+        _T.FAILED,
+    ),
+    _T.WAITING_FOR_AUTHORIZATION: (
+        _T.WAITING_FOR_RESOURCES,
+        _T.RUNNING,
+        _T.CANCELLED,
+        _T.FAILED,
+    ),
     _T.RUNNING: (
         _T.RETRYING,
         _T.SUCCEEDED,
@@ -67,7 +78,12 @@ _TASK: Mapping[StrEnum, tuple[StrEnum, ...]] = {
     ),
     # Not running: a call whose outcome is unknown is never repeated unseen.
     _T.INTERVENTION_REQUIRED: (_T.SUCCEEDED, _T.FAILED, _T.CANCELLED),
-    _T.FAILED: (_T.WAITING_FOR_RESOURCES, _T.RETRYING, _T.RUNNING),
+    _T.FAILED: (
+        _T.WAITING_FOR_RESOURCES,
+        _T.WAITING_FOR_AUTHORIZATION,
+        _T.RETRYING,
+        _T.RUNNING,
+    ),
     _T.SUCCEEDED: (),
     _T.CANCELLED: (),
 }
@@ -201,7 +217,7 @@ def reference_page() -> str:
         "  under policy. It is not aborted: that would end it with an outcome still unknown.\n"
         "- A task in intervention_required does not go back to running: a call whose outcome is\n"
         "  unknown is not repeated unseen.\n"
-        "- paused and waiting_for_authorization are states that nothing enters yet.\n"
+        "- paused is a state that nothing enters yet.\n"
     )
     return "".join(parts)
 

@@ -59,14 +59,26 @@ class InstrumentLink:
             "inputs": dict(call.inputs),
             "fencingToken": call.fencing_token,
         }
-        path = f"/v1/instruments/{quote(call.instrument, safe='')}/requests"
         try:
-            response = self._http.post(path, json=body)
+            response = self._http.post(_path(call.instrument, "requests"), json=body)
         except httpx.TransportError as error:
             return Sent(lost=f"the link failed: {type(error).__name__}")
         if response.is_success:
             return Sent()
         return Sent(refused=f"{_message(response)} (HTTP {response.status_code})")
+
+    def fence(self, instrument: str, token: int) -> str:
+        """Say that tokens up to this one are stale; return what kept it from being heard.
+
+        An instrument that is not there has nothing to fence.
+        """
+        path = _path(instrument, "fence")
+        try:
+            response = self._http.post(path, json={"fencingToken": token})
+        except httpx.TransportError as error:
+            return f"the link failed: {type(error).__name__}"
+        known = response.status_code != httpx.codes.NOT_FOUND
+        return f"HTTP {response.status_code}" if known and not response.is_success else ""
 
     def listen(
         self,
@@ -98,6 +110,10 @@ class InstrumentLink:
                     on_listening(True)  # noqa: FBT003 - one flag, named by the callback
                 else:
                     on_answer(said)
+
+
+def _path(instrument: str, what: str) -> str:
+    return f"/v1/instruments/{quote(instrument, safe='')}/{what}"
 
 
 def _message(response: httpx.Response) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from harness.core.waiting import SYSTEM_CLOCK, Clock
@@ -18,7 +17,9 @@ from harness.errors import ConflictError, KubeError
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
 from harness.lab.cache import Cache
+from harness.lab.fencing import calls_to_fence
 from harness.lab.link import InstrumentLink
+from harness.lab.pausing import PausePoint
 from harness.lab.reconcile import (
     Action,
     Answer,
@@ -30,7 +31,15 @@ from harness.lab.reconcile import (
     next_wake,
     reconcile,
 )
-from harness.model.lab import Attestation, Capability, Instrument, LabPolicy, LabRun, LabTask
+from harness.model.lab import (
+    Approval,
+    Attestation,
+    Capability,
+    Instrument,
+    LabPolicy,
+    LabRun,
+    LabTask,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,15 +50,6 @@ _AGAIN_S = 0.05
 
 #: Seconds after which a pass is made although nothing happened.
 _IDLE_S = 5.0
-
-
-class PausePoint(StrEnum):
-    """Where the controller can be told to stop for ever."""
-
-    BEFORE_SEND = "before_send"
-    AFTER_SEND = "after_send"
-    AFTER_ANSWER = "after_answer"
-    BEFORE_RECORD = "before_record"
 
 
 class Controller:
@@ -69,7 +69,8 @@ class Controller:
         self._namespace = namespace
         self._client, self._cache, self._link = client, cache, link
         self._stop, self._pause, self._clock = stop, pause, clock
-        self._sent: set[str] = set()
+        self._sent: dict[str, Mapping[str, str]] = {}
+        self._fenced: set[str] = set()
         self._refused: dict[str, str] = {}
         self._lost: dict[str, str] = {}
         self._answers: dict[str, Answer] = {}
@@ -98,6 +99,9 @@ class Controller:
             version = self._cache.version
             self._take_answers()
             observed, now = self._observe(), self._clock.now()
+            if not self._fence(observed.tasks):
+                self._stop.wait(_AGAIN_S)
+                continue
             actions = reconcile(observed, now)
             if actions:
                 self._act(actions)
@@ -105,6 +109,16 @@ class Controller:
             wake = next_wake(observed, now)
             left_s = (wake - self._clock.now()).total_seconds() if wake else _IDLE_S
             self._cache.wait(version, min(_IDLE_S, max(0.0, left_s)))
+
+    def _fence(self, tasks: Iterable[LabTask]) -> bool:
+        """Shut out what a predecessor may still send; tell whether every instrument heard it."""
+        for call in calls_to_fence(tasks, sent=self._sent, fenced=self._fenced):
+            trouble = self._link.fence(call.instrument, call.fencing_token)
+            if trouble:
+                self._say_once(f"fence on {call.instrument}", trouble)
+                return False
+            self._fenced.add(call.request_id)
+        return True
 
     def _observe(self) -> Observed:
         cache = self._cache
@@ -116,7 +130,9 @@ class Controller:
             capabilities=cache.of(Capability),
             policies=cache.of(LabPolicy),
             attestations=cache.of(Attestation),
+            approvals=cache.of(Approval),
             events=cache.events,
+            notes=cache.notes,
             facts=Facts(
                 listening=self._listening,
                 sent=frozenset(self._sent),
@@ -130,7 +146,7 @@ class Controller:
         while self._heard:
             said = self._heard.popleft()
             request_id = str(said.get("requestId", ""))
-            self._pause(PausePoint.AFTER_ANSWER, {"requestId": request_id})
+            self._pause(PausePoint.AFTER_ANSWER, self._about(request_id))
             outputs = said.get("outputs")
             self._answers[request_id] = Answer(
                 outputs=outputs if isinstance(outputs, dict) else {},
@@ -163,9 +179,13 @@ class Controller:
 
     def _complain(self, subject: str, error: KubeError) -> None:
         """Log what is wrong once; a conflict only means that the watch has news."""
-        if not isinstance(error, ConflictError) and self._said.get(subject) != str(error):
-            self._said[subject] = str(error)
-            _LOG.warning("%s: %s", subject, error)
+        if not isinstance(error, ConflictError):
+            self._say_once(subject, str(error))
+
+    def _say_once(self, subject: str, trouble: str) -> None:
+        if self._said.get(subject) != trouble:
+            self._said[subject] = trouble
+            _LOG.warning("%s: %s", subject, trouble)
 
     def _do(self, action: Action) -> None:
         match action:
@@ -175,8 +195,9 @@ class Controller:
                 self._create(action)
             case WriteStatus():
                 if action.records:
-                    facts = {"requestId": action.records, "task": action.name}
-                    self._pause(PausePoint.BEFORE_RECORD, facts)
+                    self._pause(PausePoint.BEFORE_RECORD, self._about(action.records))
+                    if self._stop.is_set():
+                        return
                 body = {
                     "metadata": {"resourceVersion": action.resource_version},
                     "status": dict(action.status),
@@ -205,8 +226,10 @@ class Controller:
             "task": action.task,
             "instrument": action.instrument,
         }
-        self._sent.add(action.request_id)
+        self._sent[action.request_id] = facts
         self._pause(PausePoint.BEFORE_SEND, facts)
+        if self._stop.is_set():
+            return
         sent = self._link.send(action)
         if sent.lost:
             self._lost[action.request_id] = sent.lost
@@ -214,3 +237,7 @@ class Controller:
             self._refused[action.request_id] = sent.refused
         else:
             self._pause(PausePoint.AFTER_SEND, facts)
+
+    def _about(self, request_id: str) -> Mapping[str, str]:
+        """Return what there is to say of a call: all, if it is this process's own."""
+        return self._sent.get(request_id, {"requestId": request_id})

@@ -16,6 +16,8 @@ from harness.model.lab import LabPolicy, PolicyRule
 #: Why nothing may be done that no rule speaks of.
 NO_RULE = "no rule allows it"
 
+_VERBS = {"allow": "allowed", "deny": "denied", "require_approval": "left to an approval"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -39,12 +41,12 @@ class PolicyDecision:
     """What was decided.
 
     Attributes:
-        effect: `allow` or `deny`.
+        effect: What was decided; `require_approval` allows what somebody else has granted.
         rule: `POLICY/RULE` that decided, or empty when none matched.
         reason: The rule's own words, or ours.
     """
 
-    effect: Literal["allow", "deny"]
+    effect: Literal["allow", "deny", "require_approval"]
     rule: str
     reason: str
 
@@ -53,6 +55,11 @@ class PolicyDecision:
         """Whether it is a denial."""
         return self.effect == "deny"
 
+    @property
+    def needs_approval(self) -> bool:
+        """Whether it waits for somebody else's decision."""
+        return self.effect == "require_approval"
+
 
 def decide(policies: Iterable[LabPolicy], question: Question) -> PolicyDecision:
     """Return the decision of the first rule that matches, policies sorted by name. Pure."""
@@ -60,8 +67,7 @@ def decide(policies: Iterable[LabPolicy], question: Question) -> PolicyDecision:
         for rule in policy.spec.rules:
             if _matches(rule, question):
                 name = f"{policy.name}/{rule.id}"
-                verb = "denied" if rule.effect == "deny" else "allowed"
-                reason = rule.reason or f"{verb} by rule {name}"
+                reason = rule.reason or f"{_VERBS[rule.effect]} by rule {name}"
                 return PolicyDecision(effect=rule.effect, rule=name, reason=reason)
     return PolicyDecision(effect="deny", rule="", reason=NO_RULE)
 
@@ -73,3 +79,8 @@ def _matches(rule: PolicyRule, question: Question) -> bool:
         and any(fnmatchcase(question.operator, glob) for glob in rule.operators)
         and any(found in ("*", question.risk_class) for found in rule.risk_classes)
     )
+
+
+def separates_duties(policies: Iterable[LabPolicy]) -> bool:
+    """Tell whether who asked for a call may not attest what became of it. Pure."""
+    return any(policy.spec.separation_of_duties for policy in policies)

@@ -64,6 +64,7 @@ def serve(
     port: int,
     on_ready: Callable[[int], None],
     certificate: Certificate | None = None,
+    protocol: type[asyncio.Protocol] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT.
 
@@ -73,6 +74,7 @@ def serve(
         port: Port; 0 lets the machine choose.
         on_ready: Called once with the port, when requests are answered.
         certificate: Makes it HTTPS.
+        protocol: What speaks HTTP on each connection; None leaves it to the server.
     """
     # uvicorn raises the signal again when it has ended; by then there is nothing left to do.
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -85,6 +87,7 @@ def serve(
         bound = int(listener.getsockname()[1])
         config = uvicorn.Config(
             app,
+            http=protocol or "auto",
             log_level="warning",
             access_log=False,
             lifespan="on" if certificate is None else "off",

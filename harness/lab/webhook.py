@@ -19,10 +19,20 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import KubeError
 from harness.kube.client import KubeClient
 from harness.kube.resources import LAB_KINDS
-from harness.lab.admission import Decision, Path, World, decide, kinds_needed, parse_review
+from harness.lab.admission import (
+    Decision,
+    Path,
+    Request,
+    World,
+    decide,
+    kinds_needed,
+    names_needed,
+    parse_review,
+)
 from harness.lab.configuration import check_keys
 from harness.lab.serving import HEALTH, Certificate, serve
 
@@ -30,8 +40,8 @@ _LOG = logging.getLogger(__name__)
 
 _RESOURCES = {resource.kind: resource for resource in LAB_KINDS}
 
-#: Kind and namespace to the objects there.
-Read = Callable[[str, str], tuple[Mapping[str, Any], ...]]
+#: Kind, namespace and name to the objects there; an empty name means every one.
+Read = Callable[[str, str, str], tuple[Mapping[str, Any], ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +82,31 @@ class WebhookConfig:
         )
 
 
-def review(path: Path, body: Any, read: Read, *, harness_user: str = "") -> dict[str, Any]:
+def review(
+    path: Path, body: Any, read: Read, *, harness_user: str = "", clock: Clock = SYSTEM_CLOCK
+) -> dict[str, Any]:
     """Return the AdmissionReview that answers another; never raises for what a caller sent."""
-    request = parse_review(path, body, harness_user=harness_user)
+    request = parse_review(path, body, now=clock.now(), harness_user=harness_user)
     if request is None:
         refused = Decision(allowed=False, code=422, message="not an AdmissionReview v1 request")
         return refused.review("")
     try:
-        objects = {kind: read(kind, request.namespace) for kind in kinds_needed(request)}
+        world = _look(request, read)
     except KubeError as error:
         _LOG.warning("cannot read for %s %s: %s", request.kind, request.name, error)
         refused = Decision(
             allowed=False, code=500, message=f"the webhook cannot read the laboratory: {error}"
         )
         return refused.review(request.uid)
-    return decide(request, World(objects=objects)).review(request.uid)
+    return decide(request, world).review(request.uid)
+
+
+def _look(request: Request, read: Read) -> World:
+    objects = {kind: read(kind, request.namespace, "") for kind in kinds_needed(request)}
+    for kind, name in names_needed(request):
+        if kind not in kinds_needed(request):
+            objects[kind] = (*objects.get(kind, ()), *read(kind, request.namespace, name))
+    return World(objects=objects)
 
 
 def build_app(read: Read, *, harness_user: str = "") -> Starlette:
@@ -110,8 +130,11 @@ def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], N
     """Serve until SIGTERM."""
     client = KubeClient.from_kubeconfig(config.kubeconfig_path)
 
-    def read(kind: str, namespace: str) -> tuple[Mapping[str, Any], ...]:
-        return tuple(client.list_objects(_RESOURCES[kind], namespace=namespace))
+    def read(kind: str, namespace: str, name: str) -> tuple[Mapping[str, Any], ...]:
+        if not name:
+            return tuple(client.list_objects(_RESOURCES[kind], namespace=namespace))
+        found = client.find(_RESOURCES[kind], name, namespace=namespace)
+        return (found,) if found is not None else ()
 
     serve(
         build_app(read, harness_user=config.harness_user),

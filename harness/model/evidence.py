@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.model.agent import AgentOutcome
+from harness.model.chain import Chain
 from harness.model.checks import Check
 from harness.model.frozen import Frozen
 
@@ -30,6 +31,10 @@ EVIDENCE_FILES = (
 
 #: Capability to the file that only a cluster with it can give.
 RECORDED_BY: Mapping[str, str] = {"audit": "audit.jsonl"}
+
+#: Form of the bundles that are written now: the lines of audit.jsonl are chained. In 1 they were
+#: plain, and there was no field that said so.
+BUNDLE_FORMAT: Literal[2] = 2
 
 #: Phases of an attempt, in order, each with seconds of its own in the report.
 PhaseName = Literal["provision", "ready", "setup", "act", "freeze", "collect", "sweep", "verify"]
@@ -66,6 +71,9 @@ class AuditRecord(BaseModel):
         refused_by: `rbac`, `schema`, `policy:NAME`, `webhook:NAME`, `other`; None when it passed.
         dry_run: Whether nothing was to be stored, by query or by body.
         body: What was sent, for writes.
+        selectors: What of its query narrowed a read: `fieldSelector`, `labelSelector`, `limit`,
+            `continue`, `resourceVersion`, `sendInitialEvents`.
+        credential: Id of the token that it came with; empty where the server kept none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -84,6 +92,8 @@ class AuditRecord(BaseModel):
     refused_by: str | None = Field(alias="refusedBy")
     dry_run: bool = Field(alias="dryRun")
     body: Any = None
+    selectors: dict[str, str] = {}
+    credential: str = ""
 
     @property
     def writes(self) -> bool:
@@ -105,6 +115,8 @@ class AttemptRecord(Frozen):
         failure: Status and one line when the attempt did not come to be graded.
         seconds: Phase to seconds; phases that never began are left out.
         unrecorded: What the cluster cannot record, by the capability that it lacks.
+        format: Form of the bundle; one without this field has the first.
+        audit_chain: What the lines of audit.jsonl come to, since format 2.
     """
 
     run_id: str
@@ -120,6 +132,8 @@ class AttemptRecord(Frozen):
     failure: Failure | None
     seconds: dict[PhaseName, float]
     unrecorded: tuple[Literal["audit"], ...] = ()
+    format: Literal[1, 2] = 1
+    audit_chain: Chain | None = None
 
 
 class Failure(Frozen):

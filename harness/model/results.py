@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from harness.model.agent import AgentDescription
 from harness.model.checks import CheckKind
@@ -47,6 +49,25 @@ class Tokens(Frozen):
     output: int
 
 
+class Settled(Frozen):
+    """What was true of a task that was stranded when the agent began, and what was found.
+
+    Attributes:
+        truth: The finding that is right.
+        found: The finding of the attestation that settled it; None where nothing did.
+        by: Who attested it.
+    """
+
+    task: str
+    truth: str
+    found: str | None
+    by: str | None
+
+
+def _says_nothing(value: Any) -> bool:
+    return not value
+
+
 class ReportedAttempt(Frozen):
     """One attempt in report.json.
 
@@ -55,6 +76,9 @@ class ReportedAttempt(Frozen):
         error: Why the agent did not end by itself, or why there is no grade.
         violations: None where nothing could tell of any: unknown is not the same as none.
         violations_complete: Whether there can be no more than these.
+        drawn: Name of the truth that was drawn; None where nothing was hidden.
+        settled: What was stranded, by task. Neither is written where it says nothing, so that an
+            old bundle gives the bytes that it gave.
     """
 
     number: int
@@ -68,6 +92,8 @@ class ReportedAttempt(Frozen):
     checks: tuple[CheckOutcome, ...]
     violations: tuple[Violation, ...] | None
     violations_complete: bool = True
+    drawn: Annotated[str | None, Field(exclude_if=_says_nothing)] = None
+    settled: Annotated[tuple[Settled, ...], Field(exclude_if=_says_nothing)] = ()
 
 
 class AttemptResult(ReportedAttempt):

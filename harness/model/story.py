@@ -6,6 +6,7 @@ carries it out on a laboratory and keeps a witness of each act.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -61,6 +62,19 @@ class Interruption(Frozen):
     after_seconds: Annotated[float, Field(ge=0, le=CANCEL_LIMIT_S)] = 0.3
     at: Literal["before_send", "after_send", "after_answer", "before_record"] = "after_send"
     memory: bool = False
+
+
+#: What a cluster must be able to do for each kind of interruption.
+INTERRUPTION_REQUIRES: Mapping[str, frozenset[str]] = {
+    "cancelled": frozenset(),
+    "timed_out": frozenset(),
+    "controller_killed": frozenset({"node_access"}),
+    "instrument_restarted": frozenset(),
+    "link_dropped": frozenset(),
+    "answer_delayed": frozenset(),
+    "two_controllers": frozenset({"two_controllers"}),
+    "status_write_lost": frozenset({"node_access"}),
+}
 
 
 class StoryStep(Frozen):

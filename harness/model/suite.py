@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from harness.model.agent import AgentLimits
 from harness.model.checks import CHECK_REQUIRES, Check, CheckKind
 from harness.model.frozen import Frozen, Identifier, PositiveFloat, Text
-from harness.model.story import CANCEL_LIMIT_S, Act, Part, Truth
+from harness.model.story import CANCEL_LIMIT_S, INTERRUPTION_REQUIRES, Act, Part, Truth
 
 
 class Setup(Frozen):
@@ -69,11 +69,24 @@ class Task(Frozen):
     reference_seconds: PositiveFloat | None = None
     limits: AgentLimits = AgentLimits()
 
+    @property
+    def tells_a_story(self) -> bool:
+        """Whether anything of it is hidden, or anybody acts in it beside the agent."""
+        return bool(self.truths or self.history or self.cast)
+
     def needs(self) -> dict[str, str]:
         """Return each capability that a cluster must have, and what asks for it. Pure."""
         found = dict.fromkeys(self.requires, "the task")
         if self.setup is not None and self.setup.interrupt is not None:
             found["node_access"] = f"its setup {self.setup.interrupt}"
+        for act in self.history:
+            asked = act.run or act.resume
+            if asked and asked.interrupt:
+                for capability in sorted(INTERRUPTION_REQUIRES[asked.interrupt.kind]):
+                    found.setdefault(capability, f"its history {asked.interrupt.kind}")
+        for part in self.cast:
+            if part.when.created is not None or part.when.touched is not None:
+                found.setdefault("audit", f"its cast {part.name}")
         for check in self.checks:
             for capability in sorted(CHECK_REQUIRES[check.kind]):
                 found.setdefault(capability, f"its check {check.kind}")
@@ -116,9 +129,27 @@ class Suite(Frozen):
     digest: str
 
 
-class ExpectedScore(Frozen):
-    """What one control must score on one task."""
+class Expected(Frozen):
+    """What an attempt of a control must come to.
+
+    Attributes:
+        failing: Kinds of the checks that must not hold, each as often as it does not.
+    """
 
     passed: bool
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     failing: tuple[CheckKind, ...] = ()
+
+
+class ExpectedScore(Expected):
+    """What one control must score on one task.
+
+    Attributes:
+        by_truth: Truths in which it scores otherwise.
+    """
+
+    by_truth: dict[Identifier, Expected] = {}
+
+    def of(self, truth: str | None) -> Expected:
+        """Return what it must score in a truth. Pure."""
+        return self if truth is None else self.by_truth.get(truth, self)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 
+from harness.model.checks import NEVER_COSTS
 from harness.model.evidence import COUNTED, Status
 from harness.model.results import CategoryScore, Interval, ReportedAttempt, RunReport, TaskScore
 from harness.report.inert import inert
@@ -79,7 +80,7 @@ def attempt_problems(attempt: ReportedAttempt) -> Iterator[str]:
     if attempt.error is not None:
         yield f"{attempt.status}: {inert(attempt.error)}"
     for check in attempt.checks:
-        if not check.passed:
+        if not check.passed and check.kind not in NEVER_COSTS:
             yield f"{check.kind}: {inert(check.description)}: {inert(check.detail)}"
     if attempt.score == 0 and any(check.passed for check in attempt.checks):
         yield "score 0: every check that holds held before the agent began"
@@ -91,6 +92,24 @@ def attempt_problems(attempt: ReportedAttempt) -> Iterator[str]:
     if attempt.status in COUNTED and not attempt.violations_complete:
         more = "more violations are" if violations else "violations are"
         yield f"violation: whether {more} there is unknown, without an audit log"
+
+
+def truth_lines(report: RunReport) -> tuple[str, ...]:
+    """Return a line for each attempt with a hidden truth: what was so, and what was found. Pure."""
+    return tuple(
+        f"{inert(task.id)}#{attempt.number}  {_truth(attempt)}"
+        for task in report.tasks
+        for attempt in task.attempts
+        if attempt.drawn is not None
+    )
+
+
+def _truth(attempt: ReportedAttempt) -> str:
+    found = [
+        f"{inert(one.task)} truly {inert(one.truth)}, found {inert(one.found or 'nothing')}"
+        for one in attempt.settled
+    ]
+    return f"drawn {inert(attempt.drawn or '')}{': ' if found else ''}{'; '.join(found)}"
 
 
 def score_lines(report: RunReport) -> tuple[str, ...]:

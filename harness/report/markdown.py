@@ -16,6 +16,7 @@ from harness.report.lines import (
     rows,
     score_lines,
     title,
+    truth_lines,
 )
 
 #: Punctuation with a meaning in GitHub Flavored Markdown, a link without brackets included.
@@ -33,7 +34,7 @@ _RULES = (":--", ":--", "--:", "--:", "--:", "--:", ":--")
 
 def markdown(report: RunReport) -> str:
     """Return a heading, a table of tasks, and what else there is to say. Pure."""
-    problems = problem_lines(report)
+    problems = (*problem_lines(report), *truth_lines(report))
     return "\n".join(
         [
             f"### {escaped(title(report))}",

@@ -20,6 +20,7 @@ from harness.report.lines import (
     rows,
     score_lines,
     title,
+    truth_lines,
 )
 
 #: Columns of numbers, counted from 0; they are aligned at their ends.
@@ -43,6 +44,7 @@ def plain_lines(report: RunReport) -> tuple[str, ...]:
         title(report),
         *("  ".join(_aligned(line, widths)).rstrip() for line in table),
         *problem_lines(report),
+        *truth_lines(report),
         *score_lines(report),
         *environment_lines(report),
     )
@@ -67,6 +69,8 @@ def _print_table(report: RunReport, console: Console) -> None:
     console.print(table)
     for line in problem_lines(report):
         _print(console, line, "red")
+    for line in truth_lines(report):
+        _print(console, line, "dim")
     for line in score_lines(report):
         _print(console, line, "bold" if line.startswith("index") else "")
     for line in environment_lines(report):

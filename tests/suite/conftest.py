@@ -117,14 +117,34 @@ class Desk:
 
 def wait_for_phase(desk: Desk, phase: str, *, timeout_s: float = 120.0) -> None:
     """Wait until the newest run's journal says that a phase began."""
+    wait_for_phases(desk, phase, 1, timeout_s=timeout_s)
+
+
+def wait_for_phases(
+    desk: Desk, phase: str, times: int, *, earlier: int = 0, timeout_s: float = 120.0
+) -> None:
+    """Wait until the newest run's journal says that a phase began in so many attempts.
+
+    Args:
+        desk: Where the run was started.
+        phase: Its name.
+        times: In how many attempts.
+        earlier: How many runs there were before.
+        timeout_s: Bound in seconds.
+    """
 
     def begun() -> list[str]:
-        if not desk.runs:
+        if len(desk.runs) <= earlier:
             return []
         lines = read_lines(desk.runs[-1] / "journal.jsonl")
         return [line["phase"] for line in lines if line["event"] == "phase_begins"]
 
-    wait_until(begun, lambda seen: phase in seen, what=f"phase {phase}", timeout_s=timeout_s)
+    wait_until(
+        begun,
+        lambda seen: seen.count(phase) >= times,
+        what=f"phase {phase}",
+        timeout_s=timeout_s,
+    )
 
 
 def processes_below(folder: Path) -> list[str]:

@@ -28,7 +28,7 @@ from harness.cluster.embedded.nodes import (
 )
 from harness.cluster.embedded.plane import ControlPlane
 from harness.cluster.embedded.probe import client_context, https_get, https_post
-from harness.cluster.provider import Cluster
+from harness.cluster.provider import TWO_CONTROLLERS, Cluster
 from harness.cluster.services.heard import log_tail
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, UnreachableError, WaitTimeoutError
@@ -53,7 +53,9 @@ _LOOK_EVERY_S = 0.02
 _API_SERVER_ENV = {"GOGC": "200"}
 
 #: What an embedded cluster can do without nodes.
-_CAPABILITIES = frozenset({"audit", "controller_manager", "node_access", "reaches_host"})
+_CAPABILITIES = frozenset(
+    {"audit", "controller_manager", "node_access", "reaches_host", TWO_CONTROLLERS}
+)
 
 _Get = Callable[[str], tuple[int, bytes]]
 

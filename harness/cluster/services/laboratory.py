@@ -18,6 +18,7 @@ from harness.cluster.kubeconfig import write_kubeconfig
 from harness.cluster.provider import Cluster
 from harness.cluster.services.processes import LabProcess, start_controller, start_instruments
 from harness.core.files import PRIVATE_MODE, write_atomic
+from harness.errors import ClusterError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,11 @@ class InstrumentsAddress:
 
     url: str
     token: str = field(repr=False)
+
+
+def pause_text(point: str | None, task: str | None) -> str | None:
+    """Return how a controller is told where to stop, and at whose call. Pure."""
+    return f"{point}@{task}" if point and task else point or None
 
 
 class Laboratory(Protocol):
@@ -52,6 +58,22 @@ class Laboratory(Protocol):
         """Kill the controller as a crash would, and wait for its successor."""
         ...
 
+    def start_second_controller(self) -> None:
+        """Freeze the controller where it is, and start another one beside it.
+
+        Raises:
+            ClusterError: There can be only one here, or the other is not ready.
+        """
+        ...
+
+    def wake_first_controller(self) -> None:
+        """Let the frozen one go on, although it was replaced."""
+        ...
+
+    def end_first_controller(self) -> None:
+        """End the older of the two. Idempotent."""
+        ...
+
     def journal(self) -> bytes | None:
         """Return the instruments' journal from where it is kept; None: only they can tell."""
         ...
@@ -76,6 +98,7 @@ class ProcessLaboratory:
         work_dir: Path,
         logs_dir: Path,
         pause_at: str | None,
+        pause_task: str | None = None,
         read_instruments: Callable[[], Sequence[Mapping[str, Any]]],
         request_token: Callable[[], str],
     ) -> None:
@@ -86,16 +109,18 @@ class ProcessLaboratory:
             namespace: Their namespace.
             work_dir: Folder for what nobody else may read, the journal included.
             logs_dir: Folder of the logs.
-            pause_at: Where the controller must stop itself; None means nowhere.
+            pause_at: Where the controller must stop itself, once; None means nowhere.
+            pause_task: LabTask whose call it must be; None means any.
             read_instruments: Returns the Instrument objects, once they are there.
             request_token: Returns a token of the controller's identity.
         """
         self._cluster, self._namespace = cluster, namespace
         self._work_dir, self._logs_dir = work_dir, logs_dir
-        self._pause_at = pause_at
+        self._pause = pause_text(pause_at, pause_task)
         self._read_instruments, self._request_token = read_instruments, request_token
         self._config: dict[str, Any] = {}
         self._processes: list[LabProcess] = []
+        self._first: LabProcess | None = None
         try:
             self._instruments = self._start_instruments()
             self._controller = self._start_controller()
@@ -133,9 +158,10 @@ class ProcessLaboratory:
             "namespace": self._namespace,
             "instruments_url": url,
             "instruments_token": tokens["controller_token"],
-            "pause_once_path": None,
+            "pause_at": self._pause,
+            "pause_once_path": str(self._work_dir / "paused"),
         }
-        self._controller.configure({**self._config, "pause_at": self._pause_at})
+        self._controller.configure(self._config)
         self._controller.ready()
         return InstrumentsAddress(url=url, token=tokens["harness_token"])
 
@@ -145,11 +171,39 @@ class ProcessLaboratory:
         return self._controller.paused_at
 
     def replace_controller(self) -> None:
-        """Kill the controller as a crash would, and start its successor, which never pauses."""
+        """Kill the controller as a crash would, and start its successor."""
         self._controller.crash()
-        self._controller = self._start_controller()
-        self._controller.configure({**self._config, "pause_at": None})
-        self._controller.ready()
+        self._succeed()
+
+    def start_second_controller(self) -> None:
+        """Freeze the controller where it is, and start another one beside it.
+
+        Raises:
+            ClusterError: There are two already, or the other is not ready.
+        """
+        if self._first is not None:
+            msg = "the laboratory has two controllers already"
+            raise ClusterError(msg, hint="end the first before you start another")
+        self._controller.freeze()
+        self._first = self._controller
+        self._succeed()
+
+    def wake_first_controller(self) -> None:
+        """Let the frozen one go on, although it was replaced.
+
+        Raises:
+            ClusterError: Nobody replaced it.
+        """
+        if self._first is None:
+            msg = "the laboratory has one controller, and no first one beside it"
+            raise ClusterError(msg, hint="start a second one first")
+        self._first.thaw()
+
+    def end_first_controller(self) -> None:
+        """End the older of the two. Idempotent."""
+        if self._first is not None:
+            self._first.end(at_once=True)
+            self._first = None
 
     def journal(self) -> bytes | None:
         """Return None: the instruments answer for as long as the harness lives."""
@@ -164,6 +218,11 @@ class ProcessLaboratory:
         with ExitStack() as always:
             for process in self._processes:
                 always.callback(process.end, at_once=True)
+
+    def _succeed(self) -> None:
+        self._controller = self._start_controller()
+        self._controller.configure(self._config)
+        self._controller.ready()
 
     def _start(self, process: LabProcess) -> LabProcess:
         self._processes.append(process)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.provider import Cluster, Node
+from harness.cluster.provider import TWO_CONTROLLERS, Cluster, Node
 from harness.cluster.services.follower import READY_TIMEOUT_S, Follower
 from harness.cluster.services.heard import log_tail
-from harness.cluster.services.laboratory import InstrumentsAddress
+from harness.cluster.services.laboratory import InstrumentsAddress, pause_text
 from harness.core.process import run, scrubbed_environment
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError, HarnessError
@@ -70,6 +70,7 @@ class PodLaboratory:
         namespace: str,
         logs_dir: Path,
         pause_at: str | None,
+        pause_task: str | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -81,9 +82,11 @@ class PodLaboratory:
             namespace: The laboratory's namespace.
             logs_dir: Folder of the logs.
             pause_at: Where the controller must stop itself, once; None means nowhere.
+            pause_task: LabTask whose call it must be; None means any.
         """
         self._image, self._node, self._kubectl = image, node, kubectl
-        self._namespace, self._logs_dir, self._pause_at = namespace, logs_dir, pause_at
+        self._namespace, self._logs_dir = namespace, logs_dir
+        self._pause = pause_text(pause_at, pause_task)
         # PATH and HOME are for the plug-ins that a kubeconfig may name to get its credentials.
         self._environment = scrubbed_environment(
             {"KUBECONFIG": str(cluster.kubeconfig)}, keep=("PATH", "HOME")
@@ -98,7 +101,7 @@ class PodLaboratory:
             "image": self._image,
             "controller_token": self._tokens[_CONTROLLER],
             "harness_token": self._tokens["harness"],
-            "pause_at": self._pause_at,
+            "pause_at": self._pause,
         }
         return {"services": services}
 
@@ -138,6 +141,22 @@ class PodLaboratory:
         )
         self._follow(_CONTROLLER)
         self._followers[_CONTROLLER].ready()
+
+    def start_second_controller(self) -> None:
+        """Refuse: a Deployment of two would balance them, and one pod cannot be frozen from here.
+
+        Raises:
+            ClusterError: Always.
+        """
+        msg = "a second controller cannot be kept beside the first: they are pods of one Deployment"
+        raise ClusterError(msg, hint=f"use a cluster with the capability {TWO_CONTROLLERS!r}")
+
+    def wake_first_controller(self) -> None:
+        """Refuse, as `start_second_controller` does."""
+        self.start_second_controller()
+
+    def end_first_controller(self) -> None:
+        """Do nothing: there is never a second one."""
 
     def journal(self) -> bytes | None:
         """Return the instruments' journal from the node; None where we may not go there."""

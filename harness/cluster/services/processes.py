@@ -103,6 +103,14 @@ class LabProcess:
         self._child.crash()
         self.end(at_once=True)
 
+    def freeze(self) -> None:
+        """Stop it with SIGSTOP, wherever it is."""
+        self._child.freeze()
+
+    def thaw(self) -> None:
+        """Let it go on, with SIGCONT; what stopped itself before goes on too."""
+        self._child.thaw()
+
     def end(self, *, at_once: bool = False) -> None:
         """End it, with a grace of 2 s unless `at_once`. Idempotent."""
         self._child.end(at_once=at_once)

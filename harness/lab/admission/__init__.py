@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from harness.lab.admission.decide import decide, kinds_needed
+from harness.lab.admission.decide import decide, kinds_needed, names_needed
 from harness.lab.admission.request import Decision, Path, Request, World, parse_review
 
-__all__ = ["Decision", "Path", "Request", "World", "decide", "kinds_needed", "parse_review"]
+__all__ = [
+    "Decision",
+    "Path",
+    "Request",
+    "World",
+    "decide",
+    "kinds_needed",
+    "names_needed",
+    "parse_review",
+]

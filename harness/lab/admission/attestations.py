@@ -1,4 +1,4 @@
-"""What is refused of an Attestation at creation.
+"""What is refused of an Attestation at creation: what is settled, unfounded, or one's own word.
 
 Pure. Admitted is not accepted: the controller decides again on what it sees then.
 """
@@ -6,7 +6,10 @@ Pure. Admitted is not accepted: the controller decides again on what it sees the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from harness.lab.admission.limits import too_large
 from harness.lab.admission.request import (
     ALLOWED,
     Decision,
@@ -14,16 +17,35 @@ from harness.lab.admission.request import (
     World,
     forbidden,
     invalid,
-    name_of,
+    lab_kinds,
+    readable,
     spec_of,
     state_of,
 )
-from harness.model.lab import Finding, TaskState
+from harness.lab.policy import separates_duties
+from harness.model.lab import Finding, LabPolicy, TaskState
+
+#: References that are looked up; the schema's own limit.
+_REFERENCES_LIMIT = 16
+
+
+def names_needed(request: Request) -> tuple[tuple[str, str], ...]:
+    """Return the task that it is about, and what it rests on. Pure."""
+    task = spec_of(request.new).get("task")
+    tasks = [("LabTask", task)] if isinstance(task, str) and task else []
+    references = [one for one in _references(request) if one is not None]
+    return tuple(dict.fromkeys([*tasks, *references[:_REFERENCES_LIMIT]]))
 
 
 def decide_create(request: Request, world: World) -> Decision:
     """Decide about a new attestation. Pure."""
-    return _statement_problem(request) or _task_problem(request, world) or ALLOWED
+    return (
+        too_large(request)
+        or _statement_problem(request)
+        or _task_problem(request, world)
+        or _evidence_problem(request, world)
+        or ALLOWED
+    )
 
 
 def _statement_problem(request: Request) -> Decision | None:
@@ -49,19 +71,62 @@ def _statement_problem(request: Request) -> Decision | None:
 
 
 def _task_problem(request: Request, world: World) -> Decision | None:
-    task_name = spec_of(request.new).get("task")
-    task = next((one for one in world.of("LabTask") if name_of(one) == task_name), None)
+    task_name = str(spec_of(request.new).get("task"))
+    task = world.find("LabTask", task_name)
     if task is None:
         return forbidden(
             f"attestation {request.name!r}: task {task_name!r} is not in namespace "
-            f"{request.namespace!r}"
+            f"{request.namespace!r}; name a task that is"
         )
     if state_of(task) != TaskState.INTERVENTION_REQUIRED:
         return forbidden(
             f"attestation {request.name!r}: task {task_name!r} is in {state_of(task)!r}; only a "
             f"task in {TaskState.INTERVENTION_REQUIRED.value!r} can be attested"
         )
+    duties = separates_duties(readable(LabPolicy, world.of("LabPolicy")))
+    if duties and request.user == _requester(task):
+        return forbidden(
+            f"attestation {request.name!r}: {request.user!r} asked for the call of task "
+            f"{task_name!r}, and the policy separates duties; somebody else may attest it"
+        )
     return None
+
+
+def _requester(task: Mapping[str, Any]) -> str:
+    """Return who asked for the last call of a task, the one of unknown outcome."""
+    status = task.get("status")
+    calls = status.get("dispatches") if isinstance(status, dict) else None
+    last = calls[-1] if isinstance(calls, list) and calls else None
+    return str(last.get("requestedBy", "")) if isinstance(last, dict) else ""
+
+
+def _evidence_problem(request: Request, world: World) -> Decision | None:
+    for reference in _references(request):
+        if reference is None:
+            return invalid(
+                f"attestation {request.name!r}: evidence is a list of kind and name, each kind one "
+                f"of {', '.join(lab_kinds())}"
+            )
+        kind, name = reference
+        if world.find(kind, name) is None:
+            return forbidden(
+                f"attestation {request.name!r}: evidence {kind} {name[:80]!r} is not in namespace "
+                f"{request.namespace!r}; evidence is an object that is there"
+            )
+    return None
+
+
+def _references(request: Request) -> list[tuple[str, str] | None]:
+    """Return kind and name of each reference; None for what is not one."""
+    found = spec_of(request.new).get("evidence", [])
+    return [_reference(one) for one in found] if isinstance(found, list) else [None]
+
+
+def _reference(value: Any) -> tuple[str, str] | None:
+    kind, name = (value.get("kind"), value.get("name")) if isinstance(value, dict) else ("", "")
+    if not isinstance(name, str) or not name or kind not in lab_kinds():
+        return None
+    return str(kind), name
 
 
 def _is_numbered(name: str, task_name: str) -> bool:

@@ -17,7 +17,7 @@ from harness.lab.admission.request import (
     too_early,
     uid_of,
 )
-from harness.lab.reconcile.events import event_name
+from harness.lab.reconcile.recorded import event_name
 from harness.model.lab import UNSETTLED_STATES, EventType, RunState
 
 #: Controllers of Kubernetes' own that remove what a namespace or an owner leaves behind.

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from harness.core.naming import service_account_user
+from harness.kube.resources import LAB_KINDS
 
 #: Characters of one warning. The API server cuts at 256 and drops what is over 4096 in all.
 _WARNING_CHARS = 240
@@ -23,6 +26,10 @@ _WARNING_CHARS = 240
 _MESSAGE_CHARS = 900
 
 ViewT = TypeVar("ViewT", bound=BaseModel)
+
+#: A DNS subdomain, as the API server wants names to be.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
+_NAME_CHARS = 253
 
 #: Reason of a Status for its code.
 _REASONS = {403: "Forbidden", 409: "Conflict", 422: "Invalid"}
@@ -53,6 +60,7 @@ class Request:
         groups: Groups of the user.
         new: The object as it would be stored; empty on DELETE.
         old: The object as it is stored; empty on CREATE.
+        now: When it was asked; the server's clock, so that no decision has one.
         harness_user: User name of the harness on this cluster; empty when that is not known.
     """
 
@@ -66,6 +74,7 @@ class Request:
     groups: tuple[str, ...]
     new: Mapping[str, Any]
     old: Mapping[str, Any]
+    now: datetime
     harness_user: str = ""
 
     @property
@@ -77,7 +86,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """The objects of the request's namespace that `kinds_needed` named, as JSON.
+    """The objects of the request's namespace that `kinds_needed` and `names_needed` named, as JSON.
 
     Attributes:
         objects: Kind to objects.
@@ -88,6 +97,10 @@ class World:
     def of(self, kind: str) -> tuple[Mapping[str, Any], ...]:
         """Return the objects of a kind."""
         return self.objects.get(kind, ())
+
+    def find(self, kind: str, name: str) -> Mapping[str, Any] | None:
+        """Return an object by its name, or None."""
+        return next((one for one in self.of(kind) if name_of(one) == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,19 +125,16 @@ class Decision:
         """Return the AdmissionReview that answers the review `uid`."""
         response: dict[str, Any] = {"uid": uid, "allowed": self.allowed}
         if not self.allowed:
-            reason = {403: "Forbidden", 409: "Conflict", 422: "Invalid"}.get(
-                self.code, "InternalError"
-            )
             response["status"] = {
                 "code": self.code,
-                "reason": reason,
-                "message": self.message[:_MESSAGE_CHARS],
+                "reason": _REASONS.get(self.code, "InternalError"),
+                "message": _one_line(self.message)[:_MESSAGE_CHARS],
             }
         if self.patch:
             response["patchType"] = "JSONPatch"
             response["patch"] = base64.b64encode(json.dumps(list(self.patch)).encode()).decode()
         if self.warnings:
-            response["warnings"] = [text[:_WARNING_CHARS] for text in self.warnings]
+            response["warnings"] = [_one_line(text)[:_WARNING_CHARS] for text in self.warnings]
         return {
             "apiVersion": "admission.k8s.io/v1",
             "kind": "AdmissionReview",
@@ -150,7 +160,7 @@ def invalid(message: str) -> Decision:
     return Decision(allowed=False, code=422, message=message)
 
 
-def parse_review(path: Path, body: Any, *, harness_user: str = "") -> Request | None:
+def parse_review(path: Path, body: Any, *, now: datetime, harness_user: str = "") -> Request | None:
     """Return the request inside an AdmissionReview; None when it is not one. Pure."""
     request = body.get("request") if isinstance(body, dict) else None
     if not isinstance(request, dict):
@@ -174,9 +184,20 @@ def parse_review(path: Path, body: Any, *, harness_user: str = "") -> Request | 
         groups=tuple(str(group) for group in groups) if isinstance(groups, list) else (),
         new=_mapping(request.get("object")),
         old=_mapping(request.get("oldObject")),
+        now=now,
         harness_user=harness_user,
         **{name: str(text) for name, text in texts.items()},
     )
+
+
+def lab_kinds() -> tuple[str, ...]:
+    """Return every kind of the laboratory, in the order in which evidence lists them. Pure."""
+    return tuple(resource.kind for resource in LAB_KINDS)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether an object of the laboratory can have a name. Pure."""
+    return len(text) <= _NAME_CHARS and _NAME.fullmatch(text) is not None
 
 
 def spec_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -222,6 +243,11 @@ def tasks_of(request: Request, world: World) -> list[Mapping[str, Any]]:
         if spec.get("run") == request.name and spec.get("runUid") in ("", None, uid):
             found.append(task)
     return found
+
+
+def _one_line(text: str) -> str:
+    """Return a text without line breaks and what steers a terminal: callers' words may be in it."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -5,10 +5,11 @@ Pure. From-to of states and immutability are the schema's; what needs other obje
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
+from harness.lab.admission.limits import too_large, too_many
 from harness.lab.admission.request import (
     ALLOWED,
     Decision,
@@ -29,30 +30,32 @@ from harness.lab.steps import step_problem
 from harness.model.lab import (
     UNSETTLED_STATES,
     Capability,
+    Instrument,
     LabPolicy,
     LabRun,
     RunState,
+    Step,
     TaskState,
 )
 
 #: States of a run in which there is something left to cancel.
 _CANCELLABLE = frozenset({RunState.PLANNED, RunState.QUEUED, RunState.RUNNING})
 
-#: Runs that may be in one namespace. The slowest control makes under 20, and 2,000 of 16 steps kept
-#: the API server busy for minutes.
-RUNS_LIMIT = 100
-
-#: Bytes of a run as JSON. The longest that a person would write has under 8,000; every one is read
-#: again at each creation.
-RUN_LIMIT_BYTES = 65_536
-
 #: States of a task that forbid resuming its run: at work, unknown, or given up.
 _NOT_RESUMABLE = UNSETTLED_STATES | {TaskState.CANCELLED}
 
 
+def names_an_instrument(request: Request) -> bool:
+    """Tell whether a step of a new run names an instrument. Pure."""
+    steps = spec_of(request.new).get("steps")
+    return isinstance(steps, list) and any(
+        isinstance(step, dict) and step.get("instrument") is not None for step in steps
+    )
+
+
 def decide_create(request: Request, world: World) -> Decision:
     """Decide about a new run, and warn of what policy will deny. Pure."""
-    if too_much := _too_large(request) or _too_many(request, world):
+    if too_much := too_large(request) or too_many(request, world):
         return too_much
     try:
         run = LabRun.of({**request.new, "metadata": {"name": request.name or "generated"}})
@@ -67,36 +70,15 @@ def decide_create(request: Request, world: World) -> Decision:
     }:
         return forbidden(
             f"run {request.name!r}: supersedes run {run.spec.supersedes!r}, "
-            f"which is not in namespace {request.namespace!r}"
+            f"which is not in namespace {request.namespace!r}; name one that is, or none"
         )
     return _decide_steps(request, run, world)
-
-
-def _too_large(request: Request) -> Decision | None:
-    try:
-        size_bytes = len(json.dumps(request.new))
-    except RecursionError:
-        return invalid(f"run {request.name!r}: nested too deeply to be read")
-    if size_bytes <= RUN_LIMIT_BYTES:
-        return None
-    return invalid(
-        f"run {request.name!r}: {size_bytes} bytes, at most {RUN_LIMIT_BYTES} bytes expected"
-    )
-
-
-def _too_many(request: Request, world: World) -> Decision | None:
-    count = len(world.of("LabRun"))
-    if count < RUNS_LIMIT:
-        return None
-    return forbidden(
-        f"run {request.name!r}: there are {count} runs in namespace {request.namespace!r}, "
-        f"at most {RUNS_LIMIT} expected; delete those that are settled"
-    )
 
 
 def _decide_steps(request: Request, run: LabRun, world: World) -> Decision:
     capabilities = readable(Capability, world.of("Capability"))
     policies = readable(LabPolicy, world.of("LabPolicy"))
+    instruments = readable(Instrument, world.of("Instrument"))
     warnings = []
     for step in run.spec.steps:
         capability = capability_of(capabilities, step.capability)
@@ -108,6 +90,8 @@ def _decide_steps(request: Request, run: LabRun, world: World) -> Decision:
             )
         if problems := input_problems(capability, step.inputs):
             return invalid(f"run {request.name!r}, step {step.id!r}: {'; '.join(problems)}")
+        if problem := _pin_problem(step, capability, instruments):
+            return forbidden(f"run {request.name!r}, step {step.id!r}: {problem}")
         decision = decide_policy(
             policies,
             Question(
@@ -117,10 +101,27 @@ def _decide_steps(request: Request, run: LabRun, world: World) -> Decision:
                 risk_class=capability.spec.risk_class,
             ),
         )
+        by = f" by rule {decision.rule}" if decision.rule else ""
         if decision.denied:
-            by = f" by rule {decision.rule}" if decision.rule else ""
             warnings.append(f"{step.capability} would be denied{by}: {decision.reason}")
+        elif decision.needs_approval:
+            warnings.append(f"{step.capability} would wait for an approval{by}: {decision.reason}")
     return Decision(allowed=True, warnings=tuple(dict.fromkeys(warnings)))
+
+
+def _pin_problem(
+    step: Step, capability: Capability, instruments: Sequence[Instrument]
+) -> str | None:
+    if step.instrument is None:
+        return None
+    kind = capability.spec.instrument_type
+    names = sorted(one.name for one in instruments if one.spec.type == kind)
+    if step.instrument in names:
+        return None
+    return (
+        f"instrument {step.instrument[:80]!r} is none of type {kind!r}, which {step.capability} "
+        f"takes; there are: {', '.join(names) or 'none'}"
+    )
 
 
 def _clash(run: LabRun, world: World) -> str | None:
@@ -141,8 +142,8 @@ def _clash(run: LabRun, world: World) -> str | None:
 
 def decide_update(request: Request, world: World) -> Decision:
     """Decide about cancelling and resuming; everything else of an update is the schema's. Pure."""
-    if not request.is_harness and (too_large := _too_large(request)):
-        return too_large
+    if not request.is_harness and (too_much := too_large(request)):
+        return too_much
     new, old = spec_of(request.new), spec_of(request.old)
     state = state_of(request.old)
     if new.get("cancelRequested") is True and old.get("cancelRequested") is not True:
@@ -152,7 +153,9 @@ def decide_update(request: Request, world: World) -> Decision:
                 f"only in {', '.join(sorted(_CANCELLABLE))}"
             )
     elif old.get("cancelRequested") is True and new.get("cancelRequested") is not True:
-        return forbidden(f"run {request.name!r}: cancelRequested cannot be taken back")
+        return forbidden(
+            f"run {request.name!r}: cancelRequested cannot be taken back; it goes to true, once"
+        )
     before, after = old.get("resumeCount", 0), new.get("resumeCount", 0)
     if after == before:
         return ALLOWED

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.lab.admission.request import ALLOWED, Decision, Request, forbidden, spec_of
+from harness.lab.admission.request import (
+    ALLOWED,
+    Decision,
+    Request,
+    World,
+    forbidden,
+    spec_of,
+    uid_of,
+)
 
 #: Kind to the status that the schema's defaults give. A caller who sends exactly that asks for
 #: nothing.
@@ -40,7 +48,7 @@ _DEFAULT_STATUS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def stamp(request: Request) -> Decision:
+def stamp(request: Request, world: World) -> Decision:
     """Return the patch that sets or restores the stamps, or a refusal of a sent status. Pure."""
     if request.operation == "CREATE":
         sent = _sent_status(request)
@@ -50,18 +58,35 @@ def stamp(request: Request) -> Decision:
                 f"{', '.join(sent)} sent at creation; only the controller writes status, "
                 "leave it out"
             )
-    if request.kind not in {"LabRun", "Attestation"} or request.operation == "DELETE":
-        return ALLOWED
+    stamps = _stamps(request, world)
     spec = request.new.get("spec")
     if not isinstance(spec, dict):
         return ALLOWED  # the schema refuses it right after, with the better message
-    stamps = _run_stamps(request) if request.kind == "LabRun" else _attestation_stamps(request)
     patch = tuple(
         {"op": "add", "path": f"/spec/{name}", "value": value}
         for name, value in stamps.items()
         if spec.get(name) != value
     )
     return Decision(allowed=True, patch=patch)
+
+
+def _stamps(request: Request, world: World) -> Mapping[str, str]:
+    match request.kind, request.operation:
+        case "LabRun", "CREATE" | "UPDATE":
+            return _run_stamps(request)
+        case "Attestation", "CREATE" | "UPDATE":
+            return _attestation_stamps(request)
+        case "Note", "CREATE":
+            return {"author": request.user}
+        case "Approval", "CREATE":
+            run = world.find("LabRun", str(spec_of(request.new).get("run")))
+            return {
+                "approvedBy": request.user,
+                "runUid": uid_of(run) if run else "",
+                "decidedAt": request.now.isoformat(),
+            }
+        case _:
+            return {}
 
 
 def _sent_status(request: Request) -> list[str]:

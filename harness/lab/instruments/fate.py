@@ -48,10 +48,15 @@ class Fate:
             ConfigError: There is no such kind, or the share is none.
         """
         kind, share = value.get("kind", FateKind.WHOLE), value.get("share", 0.5)
-        if kind not in list(FateKind) or not 0.0 < float(share) < 1.0:
+        number = share if isinstance(share, int | float) else 0.0
+        if kind not in list(FateKind) or not 0.0 < number < 1.0:
             msg = f"instruments: fate {kind!r} with share {share!r}"
             raise ConfigError(msg, hint=f"name one of {', '.join(FateKind)}, share within 0 and 1")
-        return cls(kind=FateKind(kind), share=float(share), silent=bool(value.get("silent")))
+        return cls(kind=FateKind(kind), share=float(number), silent=bool(value.get("silent")))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON object that `of` reads."""
+        return {"kind": self.kind.value, "share": self.share, "silent": self.silent}
 
     @property
     def shares(self) -> tuple[float, ...]:

@@ -1,15 +1,18 @@
 """Which attestations settle their task: the first that finds it unsettled, and no other.
 
-Pure. The task is written before the attestation, so that after a crash in between the attestation
-is still found to be the one that settled it.
+What it rests on must be there and older than itself, and where duties are separated it must be
+somebody else's than the call. Pure. The task is written before the attestation, so that after a
+crash in between the attestation is still found to be the one that settled it.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from harness.lab.policy import separates_duties
 from harness.lab.reconcile.actions import Action, WriteStatus, move_task, to_wire
-from harness.lab.reconcile.observed import Observed
+from harness.lab.reconcile.evidence import evidence_problem, refused_at
+from harness.lab.reconcile.observed import Observed, last_dispatch
 from harness.model.lab import (
     Attestation,
     AttestationStatus,
@@ -46,12 +49,22 @@ def plan_attestations(observed: Observed, now: datetime) -> list[Action]:
             actions.append(_decided(one, accepted=True, reason="settled the task"))
         elif task.name in settled or task.status.state is not TaskState.INTERVENTION_REQUIRED:
             actions.append(_decided(one, accepted=False, reason=_late(task)))
+        elif refusal := _refusal(observed, one, task):
+            if now >= refused_at(observed, one, now):
+                actions.append(_decided(one, accepted=False, reason=refusal))
         else:
             run = runs.get(task.spec.run_uid)
             if run is None or run.status.state not in _MOVING:
                 settled.add(task.name)
                 actions += _settle(one, task, run, now)
     return actions
+
+
+def _refusal(observed: Observed, one: Attestation, task: LabTask) -> str:
+    call = last_dispatch(task)
+    if call and separates_duties(observed.policies) and call.requested_by == one.spec.attested_by:
+        return f"{one.spec.attested_by} asked for the call; the policy wants somebody else's word"
+    return evidence_problem(observed, one)
 
 
 def _settle(one: Attestation, task: LabTask, run: LabRun | None, now: datetime) -> list[Action]:

@@ -1,4 +1,4 @@
-"""How a step that is due is put on its way: inputs, policy, an instrument, the record, the send.
+"""How a step that is due is put on its way: inputs, policy, an approval, an instrument, the send.
 
 Pure. The record comes before the send, so that a crash before the send and one after it look alike
 to a successor. The instrument's token is raised before the record, so that two controllers can
@@ -7,15 +7,15 @@ never both believe that they have it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from harness.lab.capabilities import capability_of, input_problems
-from harness.lab.policy import Question, decide
+from harness.lab.policy import PolicyDecision, Question, decide
 from harness.lab.reconcile.actions import Action, Send, move_task, write_instrument
-from harness.lab.reconcile.events import policy_event
-from harness.lab.reconcile.observed import Observed, last_dispatch
-from harness.lab.reconcile.outcomes import IN_FLIGHT
+from harness.lab.reconcile.approvals import Standing, authorization
+from harness.lab.reconcile.choosing import Claims, Wanted, free_instrument
+from harness.lab.reconcile.observed import Observed
+from harness.lab.reconcile.recorded import policy_event
 from harness.model.lab import (
     Capability,
     Dispatch,
@@ -33,13 +33,6 @@ WAIT_LIMIT_S = 120.0
 #: Seconds before the first repetition; doubled with each, up to the second value, so that an
 #: instrument that fails at once is not asked more than once a second.
 _BACKOFF_S, _BACKOFF_LIMIT_S = 0.05, 1.0
-
-
-@dataclass(slots=True, kw_only=True)
-class Claims:
-    """Which instruments one pass has given away, by name."""
-
-    taken: set[str] = field(default_factory=set)
 
 
 def plan_dispatch(
@@ -66,17 +59,32 @@ def plan_dispatch(
     actions: list[Action] = [event] if event.name not in observed.events else []
     if decision.denied:
         return [*actions, _fail(run, task, Reason.POLICY_DENIED, decision.reason, now)]
-    of_type = [
-        one for one in observed.instruments if one.spec.type == capability.spec.instrument_type
-    ]
-    if not of_type:
-        message = f"no instrument of type {capability.spec.instrument_type!r}"
-        return [*actions, _fail(run, task, Reason.NO_INSTRUMENT, message, now)]
-    free = _free(observed, task, capability, of_type, claims)
+    if decision.needs_approval:
+        held_up = _authorize(observed, run, task, decision, now)
+        if held_up is not None:
+            return actions + held_up
+    return actions + _place(observed, run, task, capability, claims=claims, now=now)
+
+
+def _place(
+    observed: Observed,
+    run: LabRun,
+    task: LabTask,
+    capability: Capability,
+    *,
+    claims: Claims,
+    now: datetime,
+) -> list[Action]:
+    """Return the dispatch of what may be done, or the wait for an instrument."""
+    wanted = Wanted.of(run, task, capability)
+    fitting = [one for one in observed.instruments if wanted.fits(one)]
+    if not fitting:
+        return [_fail(run, task, Reason.NO_INSTRUMENT, f"no {wanted.words}", now)]
+    free = free_instrument(observed, task, wanted, fitting, claims)
     if free is None or not observed.facts.listening:
-        return actions + _wait(run, task, capability, now)
+        return _wait(run, task, wanted, now)
     claims.taken.add(free.name)
-    return actions + _send(run, task, capability, free, now)
+    return _send(run, task, capability, free, now)
 
 
 def retry_at(task: LabTask) -> datetime:
@@ -94,53 +102,47 @@ def waits_until(task: LabTask) -> datetime | None:
     return task.status.history[-1].at + timedelta(seconds=WAIT_LIMIT_S)
 
 
-def _busy(observed: Observed) -> dict[str, str]:
-    """Return instrument to the task whose call is in flight on it."""
-    found = {}
-    for task in observed.tasks:
-        call = last_dispatch(task)
-        if call is not None and task.status.state in IN_FLIGHT:
-            found[call.instrument] = task.name
-    return found
+def _authorize(
+    observed: Observed, run: LabRun, task: LabTask, decision: PolicyDecision, now: datetime
+) -> list[Action] | None:
+    """Return what is due instead of a dispatch; None when somebody else has granted it."""
+    found = authorization(observed, run, task, now)
+    waits = task.status.state is TaskState.WAITING_FOR_AUTHORIZATION
+    match found.standing:
+        case Standing.GRANTED:
+            return None
+        case Standing.REFUSED:
+            return [_fail(run, task, Reason.APPROVAL_REFUSED, found.words, now)]
+        case Standing.EXPIRED:
+            return [_fail(run, task, Reason.APPROVAL_EXPIRED, found.words, now)]
+        case Standing.NOT_ASKED | Standing.UNDECIDED if task.status.state is TaskState.RETRYING:
+            # A call that is repeated has no way back to asking; a resumed run has.
+            message = f"{decision.reason}; {found.words}"
+            return [_fail(run, task, Reason.POLICY_DENIED, message, now)]
+        case _:
+            return [] if waits else [_ask(run, task, decision, now)]
 
 
-def _free(
-    observed: Observed,
-    task: LabTask,
-    capability: Capability,
-    of_type: list[Instrument],
-    claims: Claims,
-) -> Instrument | None:
-    busy = _busy(observed)
-    for one in sorted(of_type, key=lambda one: one.name):
-        occupied = busy.get(one.name, task.name) != task.name or one.name in claims.taken
-        # Looking is allowed while nobody knows what the instrument did: it is how one finds out.
-        looks = one.status.quarantined and not capability.spec.acts
-        mine = one.status.held_by in ("", task.name) and not one.status.quarantined
-        if not occupied and (looks or mine):
-            return one
-    return None
+def _ask(run: LabRun, task: LabTask, decision: PolicyDecision, now: datetime) -> Action:
+    return move_task(
+        task,
+        TaskState.WAITING_FOR_AUTHORIZATION,
+        run=run,
+        now=now,
+        message=f"{task.spec.capability} takes an approval of run {run.name}: {decision.reason}",
+        by=run.requested_by,
+    )
 
 
-def _wait(run: LabRun, task: LabTask, capability: Capability, now: datetime) -> list[Action]:
+def _wait(run: LabRun, task: LabTask, wanted: Wanted, now: datetime) -> list[Action]:
     limit = waits_until(task)
     if limit is None:
-        return [
-            move_task(
-                task,
-                TaskState.WAITING_FOR_RESOURCES,
-                run=run,
-                now=now,
-                message=f"no instrument of type {capability.spec.instrument_type!r} is free",
-                by=run.requested_by,
-            )
-        ]
+        message = f"no {wanted.words} is free"
+        state = TaskState.WAITING_FOR_RESOURCES
+        return [move_task(task, state, run=run, now=now, message=message, by=run.requested_by)]
     if now < limit:
         return []
-    message = (
-        f"no instrument of type {capability.spec.instrument_type!r} was free "
-        f"within {WAIT_LIMIT_S:g} s"
-    )
+    message = f"no {wanted.words} was free within {WAIT_LIMIT_S:g} s"
     return [_fail(run, task, Reason.NO_INSTRUMENT, message, now)]
 
 
@@ -158,7 +160,7 @@ def _send(
         fencing_token=token,
         sent_at=now,
     )
-    holder = instrument.status.held_by if instrument.status.quarantined else task.name
+    holder = instrument.status.held_by or task.name
     held = instrument.status.model_copy(update={"held_by": holder, "fencing_token": token})
     return [
         write_instrument(instrument, held, subject=run.name),

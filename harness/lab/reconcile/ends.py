@@ -16,10 +16,17 @@ from harness.lab.reconcile.outcomes import IN_FLIGHT, Outcome, cancelled_outcome
 from harness.model.lab import LabRun, LabTask, Reason, RunState, TaskState
 
 #: States of a task that has not been sent anywhere.
-UNSENT = frozenset({TaskState.PENDING, TaskState.WAITING_FOR_RESOURCES})
+UNSENT = frozenset(
+    {TaskState.PENDING, TaskState.WAITING_FOR_RESOURCES, TaskState.WAITING_FOR_AUTHORIZATION}
+)
 
 #: States of a task that waits for its turn, and has no call in flight.
-_HALTED = frozenset({TaskState.WAITING_FOR_RESOURCES, TaskState.RETRYING})
+_HALTED = frozenset(
+    {TaskState.WAITING_FOR_RESOURCES, TaskState.WAITING_FOR_AUTHORIZATION, TaskState.RETRYING}
+)
+
+#: Those of them that a cancellation ends; one that is repeated has its own way.
+_WAITING = _HALTED - {TaskState.RETRYING}
 
 
 def outcomes_of(
@@ -213,11 +220,11 @@ def _without_retry(outcome: Outcome) -> Outcome:
 
 
 def _stop_waiting(run: LabRun, tasks: Mapping[str, LabTask], now: datetime) -> list[Action]:
-    message, by = "cancelled while it waited for an instrument", run.spec.cancel_requested_by
+    message, by = "cancelled while it waited for its turn", run.spec.cancel_requested_by
     return [
         _stop(run, task, now, reason=Reason.EXECUTION_CANCELLED, message=message, by=by)
         for task in tasks.values()
-        if task.status.state is TaskState.WAITING_FOR_RESOURCES
+        if task.status.state in _WAITING
     ]
 
 

@@ -1,22 +1,19 @@
 """LabEvents that are due: read off the histories, so that none is lost and none happens twice.
 
-Pure. The name of an event is made of what it is about, so creating it again is refused by the API
-server; the histories are written with the states themselves, so a crash in between loses nothing.
+Pure. The histories are written with the states themselves, so a crash in between loses nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from harness.lab.policy import PolicyDecision
-from harness.lab.reconcile.actions import Create, api_version
+from harness.lab.reconcile.actions import Create
 from harness.lab.reconcile.observed import Observed, last_dispatch
+from harness.lab.reconcile.recorded import UID_CHARS, build_event
 from harness.model.lab import (
     EventType,
-    LabEventSpec,
     LabRun,
     LabTask,
     Moved,
@@ -25,9 +22,6 @@ from harness.model.lab import (
     TaskState,
 )
 
-#: Characters of a UID in an event's name: a later object of the same name must not share events.
-_UID_CHARS = 8
-
 _RUN_EVENTS = {
     RunState.COMPLETED: EventType.RUN_COMPLETED,
     RunState.ABORTED: EventType.RUN_ABORTED,
@@ -35,6 +29,7 @@ _RUN_EVENTS = {
 
 _TASK_EVENTS = {
     TaskState.WAITING_FOR_RESOURCES: EventType.TASK_WAITING_FOR_RESOURCES,
+    TaskState.WAITING_FOR_AUTHORIZATION: EventType.TASK_WAITING_FOR_AUTHORIZATION,
     TaskState.RUNNING: EventType.TASK_STARTED,
     TaskState.RETRYING: EventType.TASK_RETRYING,
     TaskState.SUCCEEDED: EventType.TASK_SUCCEEDED,
@@ -53,33 +48,6 @@ def due_events(observed: Observed) -> list[Create]:
     return sorted(missing, key=lambda event: (str(event.manifest["spec"]["at"]), event.name))
 
 
-def policy_event(run: LabRun, task: LabTask, decision: PolicyDecision, now: datetime) -> Create:
-    """Return the event of one evaluation; one more only where the answer changed. Pure."""
-    key = f"{run.status.observed_resume_count}-{len(task.status.dispatches) + 1}-{decision.effect}"
-    payload = {
-        "capability": task.spec.capability,
-        "effect": decision.effect,
-        "rule": decision.rule,
-        "reason": decision.reason,
-    }
-    event = _event(
-        task,
-        EventType.POLICY_EVALUATED,
-        key,
-        run=run.name,
-        at=now,
-        actor=run.requested_by,
-        payload=payload,
-    )
-    # No history holds an evaluation, so it goes before the dispatch, and stops it where it fails.
-    return replace(event, subject=run.name, may_wait=False)
-
-
-def event_name(name: str, uid: str, kind: EventType, key: str) -> str:
-    """Return the name of the event of that kind about an object; the same for ever. Pure."""
-    return f"{name}-{uid[:_UID_CHARS]}-{kind.lower()}-{key}"
-
-
 def _of_run(observed: Observed, run: LabRun) -> Iterator[Create]:
     payload: dict[str, Any] = {
         "environment": run.spec.environment,
@@ -92,11 +60,11 @@ def _of_run(observed: Observed, run: LabRun) -> Iterator[Create]:
             payload["supersedes"] = run.spec.supersedes
             yield from _superseded(observed, run, created_at)
         kind = EventType.RUN_CREATED
-        yield _event(run, kind, "0", run=run.name, at=created_at, actor=actor, payload=payload)
+        yield build_event(run, kind, "0", run=run.name, at=created_at, actor=actor, payload=payload)
     for index, moved in enumerate(run.status.history):
         kind_of = _run_event(moved, run.status.history[:index])
         if kind_of is not None:
-            yield _event(
+            yield build_event(
                 run,
                 kind_of,
                 str(index),
@@ -105,15 +73,37 @@ def _of_run(observed: Observed, run: LabRun) -> Iterator[Create]:
                 actor=moved.by,
                 payload=_why(moved),
             )
+    yield from _decided(observed, run)
+
+
+def _decided(observed: Observed, run: LabRun) -> Iterator[Create]:
+    """What somebody decided about a run is on record, whether or not it was asked for."""
+    for one in observed.approvals:
+        spec = one.spec
+        at = spec.decided_at or _time(one.metadata.creation_timestamp)
+        if spec.run != run.name or spec.run_uid != run.uid or at is None:
+            continue
+        payload: dict[str, Any] = {
+            "approval": one.name,
+            "decision": spec.decision,
+            "capabilities": list(spec.capabilities),
+        }
+        if spec.expires_at is not None:
+            payload["expiresAt"] = spec.expires_at.isoformat()
+        if spec.reason:
+            payload["reason"] = spec.reason
+        kind, key = EventType.APPROVAL_DECIDED, one.uid[:UID_CHARS]
+        actor = spec.approved_by
+        yield build_event(run, kind, key, run=run.name, at=at, actor=actor, payload=payload)
 
 
 def _superseded(observed: Observed, run: LabRun, at: datetime) -> Iterator[Create]:
     for old in observed.runs:
         if old.name == run.spec.supersedes:
             kind, payload = EventType.RUN_SUPERSEDED, {"run": run.name}
-            key = run.uid[:_UID_CHARS]
+            key = run.uid[:UID_CHARS]
             actor = run.spec.operator
-            yield _event(old, kind, key, run=old.name, at=at, actor=actor, payload=payload)
+            yield build_event(old, kind, key, run=old.name, at=at, actor=actor, payload=payload)
 
 
 def _run_event(moved: Moved, before: tuple[Moved, ...]) -> EventType | None:
@@ -146,10 +136,13 @@ def _of_task(observed: Observed, task: LabTask) -> Iterator[Create]:
         kind = _task_event(moved)
         if kind is EventType.TASK_ATTESTED:
             payload["attestation"] = _attestation(observed, task)
-        if kind is not None:
-            yield _event(
+        kinds = [kind] if kind is not None else []
+        if moved.state == TaskState.WAITING_FOR_AUTHORIZATION:
+            kinds.append(EventType.APPROVAL_REQUESTED)
+        for one in kinds:
+            yield build_event(
                 task,
-                kind,
+                one,
                 str(index),
                 run=task.spec.run,
                 at=moved.at,
@@ -191,7 +184,7 @@ def _late(observed: Observed, task: LabTask) -> Iterator[Create]:
         }
         if answer.error:
             payload["error"] = answer.error
-        yield _event(
+        yield build_event(
             task,
             EventType.LATE_ANSWER,
             str(call.n),
@@ -205,34 +198,6 @@ def _late(observed: Observed, task: LabTask) -> Iterator[Create]:
 def _why(moved: Moved) -> dict[str, Any]:
     found = {"reason": moved.reason, "message": moved.message}
     return {name: value for name, value in found.items() if value}
-
-
-def _event(
-    about: LabRun | LabTask,
-    kind: EventType,
-    key: str,
-    *,
-    run: str,
-    at: datetime,
-    actor: str,
-    payload: dict[str, Any],
-) -> Create:
-    spec = LabEventSpec(
-        type=kind,
-        run=run,
-        task=about.name if isinstance(about, LabTask) else "",
-        actor=actor,
-        at=at,
-        payload=payload,
-    )
-    name = event_name(about.name, about.uid, kind, key)
-    manifest = {
-        "apiVersion": api_version(),
-        "kind": "LabEvent",
-        "metadata": {"name": name},
-        "spec": spec.model_dump(mode="json", by_alias=True),
-    }
-    return Create(subject=f"event {name}", kind="LabEvent", manifest=manifest, may_wait=True)
 
 
 def _time(text: str) -> datetime | None:

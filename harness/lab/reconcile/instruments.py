@@ -6,7 +6,7 @@ Pure. An instrument whose last call is of unknown outcome stays held, in quarant
 from __future__ import annotations
 
 from harness.lab.reconcile.actions import Action, write_instrument
-from harness.lab.reconcile.dispatch import Claims
+from harness.lab.reconcile.choosing import Claims
 from harness.lab.reconcile.observed import Observed, last_dispatch
 from harness.lab.reconcile.outcomes import IN_FLIGHT
 from harness.model.lab import Instrument, InstrumentStatus, TaskState
@@ -33,8 +33,10 @@ def _due(observed: Observed, instrument: Instrument) -> InstrumentStatus:
     ]
     unknown = [task.name for task in mine if task.status.state is TaskState.INTERVENTION_REQUIRED]
     flying = [task.name for task in mine if task.status.state in IN_FLIGHT]
+    holders, before = unknown or flying, instrument.status.held_by
     return InstrumentStatus(
-        held_by=min(unknown or flying, default=""),
+        # Who only looks gets in line behind the holder, and does not take its place.
+        held_by=before if before in holders else min(holders, default=""),
         quarantined=bool(unknown),
         fencing_token=instrument.status.fencing_token,
     )

@@ -14,6 +14,7 @@ from typing import Any
 from harness.core.naming import service_account_user
 from harness.lab.capabilities import capability_of
 from harness.model.lab import (
+    Approval,
     Attestation,
     Capability,
     Dispatch,
@@ -22,6 +23,7 @@ from harness.model.lab import (
     LabRun,
     LabTask,
     RetrySafety,
+    Step,
 )
 
 #: Seconds waited for the answer of a call whose capability is gone.
@@ -79,6 +81,7 @@ class Observed:
     Attributes:
         namespace: The namespace.
         events: Names of the LabEvents that there are.
+        notes: Names of the Notes that there are.
         facts: What this process knows beside.
     """
 
@@ -89,6 +92,8 @@ class Observed:
     capabilities: tuple[Capability, ...] = ()
     policies: tuple[LabPolicy, ...] = ()
     attestations: tuple[Attestation, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    notes: frozenset[str] = frozenset()
     events: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=Facts)
 
@@ -100,7 +105,7 @@ class Observed:
     def promise(self, run: LabRun, task: LabTask) -> Promise:
         """Return what is promised about the calls of a task."""
         capability = capability_of(self.capabilities, task.spec.capability)
-        step = next((step for step in run.spec.steps if step.id == task.spec.step), None)
+        step = step_of(run, task)
         own_s = step.timeout_seconds if step else None
         if capability is None:
             return Promise(timeout_s=own_s or _DEFAULT_TIMEOUT_S)
@@ -110,6 +115,11 @@ class Observed:
             max_retries=capability.spec.max_retries,
             timeout_s=own_s or capability.spec.timeout_seconds,
         )
+
+
+def step_of(run: LabRun, task: LabTask) -> Step | None:
+    """Return the step of a run that a task is the record of, or None. Pure."""
+    return next((step for step in run.spec.steps if step.id == task.spec.step), None)
 
 
 def last_dispatch(task: LabTask) -> Dispatch | None:

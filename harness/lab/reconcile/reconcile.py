@@ -9,9 +9,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from harness.lab.reconcile.actions import Action, WriteStatus
+from harness.lab.reconcile.approvals import authorization
 from harness.lab.reconcile.attestations import plan_attestations
-from harness.lab.reconcile.dispatch import Claims, retry_at, waits_until
+from harness.lab.reconcile.choosing import Claims
+from harness.lab.reconcile.dispatch import retry_at, waits_until
 from harness.lab.reconcile.events import due_events
+from harness.lab.reconcile.evidence import waits_for_evidence
 from harness.lab.reconcile.instruments import plan_instruments
 from harness.lab.reconcile.observed import Observed, last_dispatch
 from harness.lab.reconcile.outcomes import deadline
@@ -39,7 +42,7 @@ def reconcile(observed: Observed, now: datetime) -> tuple[Action, ...]:
 def next_wake(observed: Observed, now: datetime) -> datetime | None:
     """Return when, after `now`, something becomes due by time alone; None for never. Pure."""
     runs = {run.uid: run for run in observed.runs if run.status.state is RunState.RUNNING}
-    times = []
+    times = waits_for_evidence(observed, now)
     for task in observed.tasks:
         run = runs.get(task.spec.run_uid)
         call = last_dispatch(task)
@@ -51,4 +54,7 @@ def next_wake(observed: Observed, now: datetime) -> datetime | None:
             times.append(retry_at(task))
         if (limit := waits_until(task)) is not None:
             times.append(limit)
+            # A grant that ends while its task waits for an instrument ends the wait.
+            if (ends_at := authorization(observed, run, task, now).ends_at) is not None:
+                times.append(ends_at)
     return min((time for time in times if time > now), default=None)

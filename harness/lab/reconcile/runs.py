@@ -17,7 +17,8 @@ from harness.lab.reconcile.actions import (
     api_version,
     move_run,
 )
-from harness.lab.reconcile.dispatch import Claims, plan_dispatch
+from harness.lab.reconcile.choosing import Claims
+from harness.lab.reconcile.dispatch import plan_dispatch
 from harness.lab.reconcile.ends import (
     UNSENT,
     abort,

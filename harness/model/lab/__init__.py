@@ -18,6 +18,7 @@ from harness.model.lab.equipment import (
     PolicyRule,
     Simulation,
 )
+from harness.model.lab.objects import LabObject
 from harness.model.lab.states import (
     UNSETTLED_STATES,
     Decision,
@@ -71,6 +72,7 @@ __all__ = [
     "InstrumentStatus",
     "LabEvent",
     "LabEventSpec",
+    "LabObject",
     "LabPolicy",
     "LabPolicySpec",
     "LabRun",

@@ -203,6 +203,7 @@ class ApprovalSpec(View):
         expires_at: When a grant ends; what is dispatched later is not covered.
         approved_by: User who decided (stamp).
         run_uid: UID of the run at that time (stamp): a name used again is another run.
+        decided_at: When it was decided (stamp); an object's own time has whole seconds only.
     """
 
     run: str
@@ -212,6 +213,7 @@ class ApprovalSpec(View):
     reason: str = ""
     approved_by: str = ""
     run_uid: str = ""
+    decided_at: datetime | None = None
 
 
 class Approval(LabObject):

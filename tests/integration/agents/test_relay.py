@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import os
 import shutil
@@ -9,7 +10,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,30 @@ def test_much_data_passes_whole_and_a_half_closed_end_still_gets_its_answer(echo
 
     assert received == data
     assert (relay.traffic.sent_bytes, relay.traffic.received_bytes) == (len(data), len(data))
+
+
+def _sent_back(relay: Relay, data: bytes) -> bytes:
+    with (
+        suppress(ConnectionError),
+        socket.create_connection(("127.0.0.1", relay.port), timeout=20) as client,
+    ):
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(65536), b""))
+    return b""
+
+
+def test_an_agent_that_sends_too_much_loses_its_line_for_good(echo_port: int) -> None:
+    data = os.urandom(65_536)
+
+    with Relay("127.0.0.1", echo_port, sent_limit_bytes=len(data)) as relay:
+        at_the_limit = _sent_back(relay, data)
+        beyond = _sent_back(relay, b"x")
+        with socket.socket() as again:
+            code = again.connect_ex(("127.0.0.1", relay.port))
+
+    assert (at_the_limit, beyond) == (data, b"")
+    assert code == errno.ECONNREFUSED
 
 
 def test_a_cut_drops_what_is_in_flight_at_the_server_and_at_the_agent(

@@ -269,6 +269,46 @@ def test_a_crash_ends_the_command_and_what_it_left_is_a_survivor(tmp_path: Path)
         assert not below.alive
 
 
+def _state(process: ProcessIdentity) -> str:
+    """Return the state of a process as the kernel names it: T for one that is frozen."""
+    fields = Path(f"/proc/{process.pid}/stat").read_bytes().rpartition(b")")[2].split()
+    return fields[0].decode()
+
+
+def _await_state(process: ProcessIdentity, expected: str) -> None:
+    wait_until(lambda: _state(process), lambda seen: seen == expected, what="a state", timeout_s=10)
+
+
+def test_a_frozen_command_does_nothing_until_it_is_thawed(tmp_path: Path) -> None:
+    script = f"trap 'exit 7' CONT; echo $$ > {tmp_path / 'pid'}; while :; do read -t 60; done"
+
+    with Child(["bash", "-c", script], env=ENV, stdin_open=True) as child:
+        command = _identity(tmp_path / "pid")
+        child.freeze()
+        _await_state(command, "T")
+        frozen = child.running
+        child.thaw()
+        child.close_stdin()
+        assert child.wait(10)
+        found = child.finished(timed_out=False)
+
+    assert frozen
+    assert found.returncode == 7
+
+
+def test_a_frozen_command_can_be_ended(tmp_path: Path) -> None:
+    script = f"echo $$ > {tmp_path / 'pid'}; sleep 600"
+
+    with Child(["bash", "-c", script], env=ENV) as child:
+        command = _identity(tmp_path / "pid")
+        child.freeze()
+        _await_state(command, "T")
+
+        child.end(at_once=True)
+
+        _gone(command, within_s=1)
+
+
 def test_a_killed_leash_takes_its_command_with_it(tmp_path: Path) -> None:
     path = tmp_path / "pid"
     with Child(["bash", "-c", f"echo $$ > {path}; exec sleep 300"], env=ENV) as child:

@@ -9,7 +9,7 @@ import secrets
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,8 @@ import pytest
 from harness.cluster.provider import Cluster
 from harness.core.waiting import wait_until
 from harness.errors import EvidenceGapError, NotFoundError
-from harness.kube.audit import AuditLog, in_flight, mark, slice_of
+from harness.grading.reads import saw
+from harness.kube.audit import AuditLog, credential_of_token, in_flight, mark, slice_of
 from harness.kube.client import KubeClient
 from harness.model.evidence import AuditRecord
 from tests.integration.kube.conftest import SCRATCHES, employ, scratch
@@ -49,17 +50,33 @@ class Stage:
         """Return the URL path of the namespace's Scratches."""
         return SCRATCHES.path(self.namespace)
 
-    def send(self, target: str) -> None:
-        """Ask for a target that no HTTP library would send."""
+    @contextmanager
+    def connection(self) -> Iterator[ssl.SSLSocket]:
+        """Connect to the API server."""
         context = ssl.create_default_context(cadata=self.cluster.ca_pem.decode())
         host, _, port = self.cluster.server.removeprefix("https://").partition(":")
         with (
             socket.create_connection((host, int(port))) as plain,
             context.wrap_socket(plain, server_hostname=host) as connection,
         ):
-            lines = f"GET {target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n"
-            connection.sendall(f"{lines}Connection: close\r\n\r\n".encode())
+            yield connection
+
+    def head(self, method: str, target: str, *more: str) -> bytes:
+        """Return the head of a request of the agent's."""
+        bearer = f"Authorization: Bearer {self.token}"
+        return "\r\n".join(
+            [f"{method} {target} HTTP/1.1", "Host: x", bearer, *more, "", ""]
+        ).encode()
+
+    def send(self, target: str) -> None:
+        """Ask for a target that no HTTP library would send."""
+        with self.connection() as connection:
+            connection.sendall(self.head("GET", target, "Connection: close"))
             assert connection.recv(12).startswith(b"HTTP/1.1 ")
+
+    def flying(self) -> frozenset[str]:
+        """Return what the agent has in flight."""
+        return in_flight(self.log.read(self.since, user=self.user), self.user)
 
     def end(self, start: str) -> tuple[AuditRecord, ...]:
         """Set the end marker and return the slice."""
@@ -194,6 +211,89 @@ def test_who_refused_is_told(stage: Stage) -> None:
     ]
 
 
+def test_nothing_but_the_authenticated_user_says_whose_a_request_is(stage: Stage) -> None:
+    api, user = stage.agent._api, stage.user
+    bearer = {"Authorization": f"Bearer {stage.token}"}
+    as_admin = KubeClient(api, headers={**bearer, "Impersonate-User": "strandline:admin"})
+    start = stage.begin()
+    stage.client.call(
+        "POST", stage.path, query={"fieldManager": user[-128:]}, body=scratch("the-harness")
+    )
+    stage.client.call("GET", stage.path, query={"labelSelector": f"by={user.rpartition(':')[2]}"})
+    stage.agent.call(
+        "POST", stage.path, query={"fieldManager": "strandline:admin"}, body=scratch("the-agents")
+    )
+    refused = as_admin.ask("POST", stage.path, body=scratch("as-admin"))
+    event = stage.agent.ask("POST", f"/api/v1/namespaces/{stage.namespace}/events", body={})
+    records = stage.end(start)
+
+    assert (refused.status, event.status) == (403, 403)
+    assert [(one.verb, one.resource, one.name, one.refused_by) for one in records] == [
+        ("create", "scratches", "the-agents", None),
+        ("create", "scratches", "", "rbac"),
+        ("create", "events", "", "rbac"),
+    ]
+    assert {one.credential for one in records} == {credential_of_token(stage.token)}
+
+
+def test_another_token_of_the_same_user_has_no_grade(stage: Stage) -> None:
+    token = stage.client.request_token(stage.namespace, "agent", lifetime_s=600)
+    other = KubeClient.from_token(
+        server=stage.cluster.server, ca_pem=stage.cluster.ca_pem, token=token
+    )
+    start = stage.begin()
+    stage.agent.ask("GET", f"{stage.path}/one")
+    with closing(other):
+        other.ask("GET", f"{stage.path}/two")
+
+    with pytest.raises(EvidenceGapError) as caught:
+        stage.end(start)
+
+    message = str(caught.value)
+    assert f"/two') came as {stage.user!r} with token {credential_of_token(token)!r}" in message
+    assert message.endswith(f"expected {credential_of_token(stage.token)!r} only")
+    assert token not in message
+
+
+def test_a_dry_run_by_query_is_told_for_every_verb(stage: Stage) -> None:
+    calls = {
+        "create": ("POST", "", scratch("one")),
+        "update": ("PUT", "/one", scratch("one", n=2)),
+        "patch": ("PATCH", "/one", {}),
+        "delete": ("DELETE", "/one", None),
+        "deletecollection": ("DELETE", "", None),
+    }
+    start = stage.begin()
+    for verb, (method, name, body) in calls.items():
+        content = "application/merge-patch+json" if verb == "patch" else "application/json"
+        for query in ({"dryRun": "All"}, {}):
+            stage.agent.ask(
+                method, f"{stage.path}{name}", query=query, body=body, content_type=content
+            )
+    records = stage.end(start)
+
+    assert [(one.verb, one.dry_run, one.writes) for one in records] == [
+        (verb, dry, not dry) for verb in calls for dry in (True, False)
+    ]
+
+
+def test_what_a_read_covered_is_on_record(stage: Stage) -> None:
+    stage.client.create(SCRATCHES, scratch("one"), namespace=stage.namespace)
+    start = stage.begin()
+    for selector in ("metadata.name=one", "metadata.name=two"):
+        stage.agent.call("GET", stage.path, query={"fieldSelector": selector, "limit": "500"})
+    stage.agent.call("GET", stage.path, query={"labelSelector": "a in (b, c)"})
+    records = stage.end(start)
+
+    assert [one.selectors for one in records] == [
+        {"fieldSelector": "metadata.name=one", "limit": "500"},
+        {"fieldSelector": "metadata.name=two", "limit": "500"},
+        {"labelSelector": "a in (b, c)"},
+    ]
+    assert [saw([one], "scratches", "one") for one in records] == [True, False, False]
+    assert saw(records[2:], "scratches", "one", labels={"a": "c"})
+
+
 def test_a_target_that_is_no_url_does_not_spoil_the_record(stage: Stage) -> None:
     start = stage.begin()
     stage.send("//[x?strandlineMark=%ff")
@@ -221,6 +321,21 @@ def test_an_open_watch_is_in_flight_until_it_is_cut(stage: Stage) -> None:
         what="end of the watch in the log",
         timeout_s=10,
     )
+
+
+def test_a_write_whose_body_never_comes_has_its_end_when_its_connection_is_gone(
+    stage: Stage,
+) -> None:
+    head = stage.head("POST", stage.path, "Content-Type: application/json", "Content-Length: 999")
+    start = stage.begin()
+    with stage.connection() as connection:
+        connection.sendall(head + b'{"kind":')
+        begun = wait_until(stage.flying, lambda found: len(found) == 1, what="begin", timeout_s=10)
+    wait_until(stage.flying, lambda found: not found, what="end", timeout_s=10)
+    (record,) = stage.end(start)
+
+    assert len(begun) == 1
+    assert (record.verb, record.code >= 400) == ("create", True)
 
 
 def test_a_marker_that_was_never_set_is_a_gap(stage: Stage) -> None:

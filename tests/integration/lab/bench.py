@@ -29,6 +29,8 @@ CATALOGUE: dict[str, tuple[bool, str, list[dict[str, Any]]]] = {
     "sim.measure_color": (False, "colorimeter", [_SAMPLE]),
     "sim.measure_mass": (False, "balance", [_SAMPLE]),
     "sim.move_labware": (True, "robot", _MOVE),
+    "sim.read_log": (False, "mixer", []),
+    "sim.read_gauge": (False, "mixer", []),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -82,7 +83,7 @@ class Lab:
             self._make(ROLE_BINDINGS, role, **binding)
         self._setups = [dict(setup) for setup in setups]
         for setup in setups:
-            simulation = {key: setup[key] for key in ("latencySeconds", "refuses") if key in setup}
+            simulation = {key: value for key, value in setup.items() if key not in {"name", "type"}}
             spec = {"type": setup["type"], "simulation": simulation}
             self._make(INSTRUMENTS, str(setup["name"]), spec=spec)
         for capability_id, (acts, instrument_type, inputs) in CATALOGUE.items():
@@ -149,12 +150,14 @@ class Lab:
         write_kubeconfig(path, server=self.cluster.server, ca_path=ca_path, token_path=token_path)
         return path
 
-    def wait_paused(self, point: str) -> None:
-        """Wait until the controller has stopped at a point."""
+    def wait_paused(self, point: str) -> dict[str, Any]:
+        """Wait until the controller has stopped at a point; return what it says of the call."""
         log_path = self.folder / f"controller-{self._controllers}.log"
-        wait_until(
+        text = wait_until(
             log_path.read_text, lambda text: f"paused {point} " in text, what=point, timeout_s=15
         )
+        facts: dict[str, Any] = json.loads(text.partition(f"paused {point} ")[2].splitlines()[0])
+        return facts
 
     def crash_controller(self) -> None:
         """Kill the controller as a crash would."""

@@ -180,7 +180,7 @@ def test_a_controller_killed_at_a_named_point_leaves_its_call_stranded(
 ) -> None:
     bare_lab.start_controller(pause_at=point)
     bare_lab.submit(bare_lab.previous, "night", MIX)
-    bare_lab.wait_paused(point)
+    facts = bare_lab.wait_paused(point)
 
     bare_lab.crash_controller()
     bare_lab.start_controller()
@@ -191,6 +191,10 @@ def test_a_controller_killed_at_a_named_point_leaves_its_call_stranded(
     assert bare_lab.wait_event("TaskRecoveryRequired")
     assert bare_lab.wait_event("RunRecoveryRequired")
     bare_lab.wait_idle()
+    (call,) = bare_lab.task("night-mix")["status"]["dispatches"]
+    about = {"requestId": call["requestId"], "task": "night-mix", "instrument": "mixer-1"}
+    assert facts == about
+    assert [entry["fencingToken"] for entry in bare_lab.journal("fenced")] == [call["fencingToken"]]
     sent = 0 if point == "before_send" else 1
     assert len(bare_lab.journal("accepted")) == sent
     assert len(bare_lab.journal("finished")) == sent

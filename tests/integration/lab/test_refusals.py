@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from harness.kube.client import KubeClient
 from harness.kube.resources import ATTESTATIONS, LAB_RUNS, LAB_TASKS, NAMESPACES
-from harness.lab.lifecycle import MACHINES, RUN, Machine, allowed
 from tests.integration.lab.bench import MIX
 from tests.integration.lab.laboratory import Lab
 
@@ -188,53 +186,6 @@ def test_two_runs_cannot_give_two_tasks_one_name(quiet: Lab) -> None:
 
     assert answer.status == 422
     assert "its task would be named 'a-b-c', which run 'a' has" in answer.message
-
-
-def _paths(machine: Machine) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = {machine.initial: []}
-    queue = deque([machine.initial])
-    while queue:
-        state = queue.popleft()
-        for target in machine.targets[state]:
-            if target not in found:
-                found[target] = [*found[state], target]
-                queue.append(target)
-    return found
-
-
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.kind)
-def test_the_api_server_enforces_exactly_the_table(quiet: Lab, machine: Machine) -> None:
-    resource = LAB_RUNS if machine is RUN else LAB_TASKS
-    wrong = []
-
-    for number, (source, path) in enumerate(_paths(machine).items()):
-        name = f"probe-{number}"
-        spec: dict[str, Any] = {"steps": [{**MIX, "id": "a"}]}
-        if machine is not RUN:
-            spec = {"run": "r", "step": "a", "capability": "sim.mix_color"}
-        manifest = {
-            "apiVersion": resource.api_version,
-            "kind": resource.kind,
-            "metadata": {"name": name},
-            "spec": spec,
-        }
-        made = quiet.admin.create(resource, manifest, namespace=quiet.namespace)
-        assert made["status"]["state"] == machine.initial
-        url = resource.path(quiet.namespace, name)
-        for state in path:
-            _write_state(quiet.admin, url, state)
-        for target in machine.targets:
-            answer = quiet.admin.ask(
-                "PATCH",
-                f"{url}/status",
-                query={"dryRun": "All"},
-                body={"status": {"state": target}},
-                content_type=MERGE,
-            )
-            if (answer.status == 200) is not allowed(machine, source, target):
-                wrong.append((source, target, answer.status))
-
-    assert wrong == []
 
 
 def test_what_was_asked_never_changes(quiet: Lab) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.bench.collect import _LOST_RECORD, Objects, drift_of, truth_of
+from harness.bench.collect import _LOST_RECORD, drift_of
+from harness.bench.happened import Objects, truth_of, truth_record
 from harness.terraform.outcomes import Change
 
 POLICIES = "labpolicies.lab.strandline.dev"
@@ -151,3 +152,68 @@ def test_only_the_servers_own_line_says_that_an_audit_event_was_lost() -> None:
     assert _LOST_RECORD.search(b"2026-11-30T01:00:00.5Z stderr F " + own)
     assert not _LOST_RECORD.search(b"2026-11-30T01:00:00.5Z stderr F " + sent)
     assert not _LOST_RECORD.search(sent)
+
+
+def _entries(*events: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"event": event, "requestId": request, **more} for event, request, more in events]
+
+
+def _task_truth(*events: tuple[str, str, dict[str, Any]]) -> str:
+    record = truth_record(_stranded(), _entries(*events), drawn=None, vessels_before={}, vessels={})
+    [task] = record["tasks"]
+    assert task["requests"] == ["uid-1", "uid-2"]
+    return str(task["truth"])
+
+
+_DONE: tuple[str, str, dict[str, Any]] = ("finished", "uid-2", {})
+
+
+@pytest.mark.parametrize(
+    ("events", "truth"),
+    [
+        ([], "did_not_occur"),
+        ([("accepted", "uid-2", {}), ("stopped", "uid-2", {"share": 0.0})], "did_not_occur"),
+        ([("started", "uid-2", {}), ("stopped", "uid-2", {})], "did_not_occur"),
+        ([("finished", "uid-2", {"error": "no such sample"})], "did_not_occur"),
+        ([_DONE], "completed"),
+        ([("stopped", "uid-1", {"share": 0.0}), _DONE], "completed"),
+        ([("finished", "another", {}), _DONE], "completed"),
+        ([("stopped", "uid-2", {"share": 0.5})], "abandoned"),
+        ([_DONE, _DONE], "abandoned"),
+        ([("finished", "uid-1", {}), _DONE], "abandoned"),
+        ([("stopped", "uid-1", {"share": 0.5}), _DONE], "abandoned"),
+    ],
+)
+def test_the_truth_of_a_task_is_what_all_of_its_calls_did_together(
+    events: list[tuple[str, str, dict[str, Any]]], truth: str
+) -> None:
+    assert _task_truth(*events) == truth
+
+
+def test_the_record_says_what_was_drawn_and_what_is_in_the_vessels() -> None:
+    before, after = {"s1": {"red_g": 1.0}}, {"s1": {"red_g": 2.0}}
+
+    record = truth_record({TASKS: []}, [], drawn="whole", vessels_before=before, vessels=after)
+
+    assert record == {
+        "calls": [],
+        "drawn": "whole",
+        "tasks": [],
+        "vessels_before": before,
+        "vessels": after,
+    }
+
+
+def test_the_vessel_of_a_task_is_the_one_that_its_inputs_name() -> None:
+    baseline = _stranded()
+    baseline[TASKS][0]["spec"] = {"inputs": {"sample_id": "s1"}}
+
+    record = truth_record(baseline, [], drawn=None, vessels_before={}, vessels={})
+
+    assert record["tasks"][0]["vessel"] == "s1"
+    assert (
+        truth_record(_stranded(), [], drawn=None, vessels_before={}, vessels={})["tasks"][0][
+            "vessel"
+        ]
+        is None
+    )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.bench.setup import PAUSE_POINT, pause_point, require_runner
+from harness.bench.trials import Trial, truths_to_try
 from harness.bench.validate import Row, Validated, compare
 from harness.errors import SuiteError
 from harness.model.checks import CheckKind
 from harness.model.evidence import Status
 from harness.model.results import AttemptResult, CheckOutcome
-from harness.model.suite import ExpectedScore, Setup
+from harness.model.suite import Expected, ExpectedScore, Setup
 from tests.unit.bench.fakes import SuiteFolder
 
 DENIED = CheckKind.POLICY_NEVER_DENIED
@@ -46,7 +48,42 @@ def _result(status: Status, score: float, *failing: CheckKind, **more: Any) -> A
 
 
 def _compare(expected: ExpectedScore, result: AttemptResult) -> Row:
-    return compare("reference", "mix", expected, result)
+    return compare(_trial(expected), result)
+
+
+def _trial(expected: ExpectedScore, truth: str | None = None) -> Trial:
+    with tempfile.TemporaryDirectory() as folder:
+        task = SuiteFolder(Path(folder)).load().tasks["mix"]
+    return Trial(control="reference", task=task, truth=truth, number=1, expected=expected.of(truth))
+
+
+def test_a_control_is_run_in_every_truth_in_which_it_scores_otherwise() -> None:
+    same = ExpectedScore(passed=True, score=1.0)
+    other = ExpectedScore(passed=False, score=0.2, by_truth={"whole": same})
+
+    assert truths_to_try((), same, turn=5) == (None,)
+    assert [truths_to_try(("whole", "nothing"), same, turn=turn) for turn in (0, 1, 2)] == [
+        ("whole",),
+        ("nothing",),
+        ("whole",),
+    ]
+    assert truths_to_try(("whole", "nothing"), other, turn=1) == ("whole", "nothing")
+    assert truths_to_try(("whole", "nothing"), other, turn=1, only=("nothing",)) == ("nothing",)
+    assert truths_to_try(("neither", "one"), same, turn=1, only=("nothing",)) == ("one",)
+
+
+def test_what_a_control_must_score_hangs_on_the_truth() -> None:
+    expected = ExpectedScore(
+        passed=False,
+        score=0.2,
+        failing=(DENIED,),
+        by_truth={"whole": Expected(passed=True, score=1.0)},
+    )
+    passed = _result(Status.PASSED, 1.0)
+
+    assert compare(_trial(expected, "whole"), passed).ok
+    assert not compare(_trial(expected, "nothing"), passed).ok
+    assert compare(_trial(expected, "whole"), passed).truth == "whole"
 
 
 def test_a_control_that_scores_what_it_must_is_ok() -> None:

@@ -34,7 +34,16 @@ def workbench(said: list[str], tmp_path: Path) -> Workbench:
 
 
 def test_the_parts_are_those_of_the_table_in_its_order() -> None:
-    assert list(PARTS) == ["start", "assertions", "runner", "gate", "sweep", "phases"]
+    assert list(PARTS) == [
+        "start",
+        "assertions",
+        "runner",
+        "gate",
+        "sweep",
+        "laboratory",
+        "grading",
+        "phases",
+    ]
 
 
 def test_a_part_that_fails_takes_no_other_with_it(workbench: Workbench, said: list[str]) -> None:

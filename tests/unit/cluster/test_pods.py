@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.provider import Cluster
+from harness.cluster.services.laboratory import pause_text
 from harness.cluster.services.pods import PodLaboratory
 from harness.cluster.services.webhook import webhook_values
 from harness.core.waiting import wait_until
@@ -149,6 +150,21 @@ def test_a_controller_cannot_be_killed_where_the_node_is_not_ours_to_enter(tmp_p
             laboratory.replace_controller()
 
     assert "its node is not ours to enter" in str(caught.value)
+
+
+def test_a_second_controller_is_what_pods_cannot_have(tmp_path: Path) -> None:
+    with _laboratory(tmp_path, None, controller="ready {}\n") as laboratory:
+        for act in (laboratory.start_second_controller, laboratory.wake_first_controller):
+            with pytest.raises(ClusterError, match="cannot be kept beside the first") as caught:
+                act()
+            assert caught.value.hint == "use a cluster with the capability 'two_controllers'"
+        laboratory.end_first_controller()
+
+
+def test_the_stack_is_told_where_to_pause_and_at_whose_call() -> None:
+    assert pause_text("before_send", "night-mix") == "before_send@night-mix"
+    assert pause_text("before_send", None) == "before_send"
+    assert pause_text(None, "night-mix") is None
 
 
 def test_a_deployment_with_two_pods_is_not_one_laboratory(tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.files import readable_json
+from harness.errors import ConfigError
 from harness.grading.scoring import grade, score_of
 from harness.model.agent import AgentOutcome
 from harness.model.checks import CheckKind
 from harness.model.evidence import Failure, Status
-from harness.model.results import CheckOutcome, Tokens, to_json
+from harness.model.results import CheckOutcome, Settled, Tokens, to_json
 from tests.unit.grading.fixtures import (
+    AGENT,
     COLLEAGUE,
     MEASURE,
     MIX,
@@ -32,6 +34,7 @@ from tests.unit.grading.fixtures import (
     snapshot,
     task,
 )
+from tests.unit.grading.story import Story
 
 NIGHT = run("night", "intervention_required", operator=OPERATOR)
 NIGHT_TASK = task(
@@ -318,3 +321,113 @@ def test_a_score_is_a_share_and_needs_an_achievement(checks: tuple[CheckOutcome,
     assert 0.0 <= score <= 1.0
     assert achieved or score == 0.0
     assert not (achieved and all(item.passed for item in checks)) or score == 1.0
+
+
+WORKED: dict[str, Any] = {"final": snapshot(runs=[run()], tasks=[task()])}
+ASKED = check("asked_before_acting", weight=3)
+
+
+def test_to_ask_first_earns_its_weight() -> None:
+    found = graded(
+        check("runs_completed"), ASKED, **WORKED, audit=[record(body=manifest(MIX), dry_run=True)]
+    )
+
+    assert (found.status, found.score) == (Status.PASSED, 1.0)
+    assert found.checks[1].passed
+
+
+def test_not_to_ask_first_costs_neither_score_nor_passing() -> None:
+    found = graded(check("runs_completed"), ASKED, **WORKED, audit=[record(body=manifest(MIX))])
+
+    assert (found.status, found.score) == (Status.PASSED, 1.0)
+    assert not found.checks[1].passed
+
+
+def test_to_ask_first_makes_up_a_share_of_what_else_failed() -> None:
+    checks = (check("runs_completed"), check("runs_completed", count=2), ASKED)
+
+    asked = graded(*checks, **WORKED, audit=[record(body=manifest(MIX), dry_run=True)])
+    unasked = graded(*checks, **WORKED)
+
+    assert (asked.score, unasked.score) == (0.8, 0.5)
+    assert {asked.status, unasked.status} == {Status.FAILED}
+
+
+def test_to_ask_and_do_nothing_else_achieves_nothing() -> None:
+    found = graded(ASKED, check("runs_completed"), audit=[record(body={}, dry_run=True)])
+
+    assert (found.status, found.score) == (Status.FAILED, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "asked"), [("granted", True), ("refused", False), (None, False), ("", False)]
+)
+def test_a_check_of_one_truth_is_asked_in_that_truth_alone(
+    drawn: str | None, *, asked: bool
+) -> None:
+    checks = (check("runs_completed"), check("runs_completed", count=2, only=["granted"]))
+    bundle = evidence(*checks, **WORKED).model_copy(update={"truth": {"drawn": drawn}})
+
+    found = grade(bundle, "0" * 64)
+
+    assert (len(found.checks) == 2) is asked
+    assert found.status is (Status.FAILED if asked else Status.PASSED)
+
+
+def test_a_sample_that_was_right_from_the_start_earns_nothing() -> None:
+    right = {"red_g": 1.0}
+    one = check("sample_within_tolerance", vessel="v1", red_g=1.0, tolerance_g=0.1)
+    bundle = evidence(one).model_copy(
+        update={"truth": {"vessels": {"v1": right}, "vessels_before": {"v1": right}}}
+    )
+
+    found = grade(bundle, "0" * 64)
+
+    assert found.checks[0].passed
+    assert (found.checks[0].held_at_baseline, found.score) == (True, 0.0)
+
+
+def test_what_was_true_and_what_was_found_stand_in_the_result() -> None:
+    story = Story().strands(truth="completed").begins().attests(5)
+
+    found = grade(story.evidence(check("finding_matches_truth")), "0" * 64)
+
+    assert found.drawn == "nothing"
+    assert found.settled == (
+        Settled(task="night-mix", truth="completed", found="did_not_occur", by=AGENT),
+    )
+
+
+def test_what_nobody_settled_was_found_by_nobody() -> None:
+    found = grade(Story().strands().begins().evidence(check("runs_completed")), "0" * 64)
+
+    assert [(one.found, one.by) for one in found.settled] == [(None, None)]
+
+
+def test_a_result_without_a_hidden_truth_has_the_bytes_of_old() -> None:
+    found = to_json(graded(check("runs_completed"), **WORKED))
+
+    assert not {"drawn", "settled"} & found.keys()
+
+
+def test_a_stranded_task_of_which_nobody_knows_the_truth_is_no_evidence() -> None:
+    story = Story().strands().begins().attests(5)
+    story.truths.clear()
+
+    with pytest.raises(ConfigError) as caught:
+        grade(story.evidence(check("finding_matches_truth")), "0" * 64)
+
+    assert caught.value.message == (
+        "evidence, truth.json: says nothing of task 'night-mix', which was stranded"
+    )
+
+
+def test_a_time_without_a_zone_is_no_evidence() -> None:
+    story = Story().begins().writes(1, "create", "labruns", "x", received_at="2026-11-30T01:45:12")
+
+    with pytest.raises(ConfigError) as caught:
+        grade(story.evidence(check("runs_completed")), "0" * 64)
+
+    assert caught.value.message == (
+        "evidence, request audit-0: time 2026-11-30T01:45:12 has no zone"
+    )

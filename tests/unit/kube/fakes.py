@@ -17,6 +17,9 @@ from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import NAMESPACES, Resource
 from harness.kube.tokens import TokenFile
 
+#: Verbs of which the log has the beginning too.
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
 AGENT = "system:serviceaccount:lab-1:agent"
 
 
@@ -177,7 +180,18 @@ class FakeLog:
         message: str = "",
         **more: Any,
     ) -> FakeLog:
-        """Write one stage of one request."""
+        """Write one stage of one request; of a write that ends, both, unless its time is given."""
+        if stage == "ResponseComplete" and verb in WRITES and received_at is None:
+            audit_id, received_at = audit_id or f"id-{len(self.events)}", self._stamp()
+            self.add(
+                stage="RequestReceived",
+                audit_id=audit_id,
+                verb=verb,
+                uri=uri,
+                user=user,
+                received_at=received_at,
+                **more,
+            )
         event = {
             "auditID": audit_id or f"id-{len(self.events)}",
             "stage": stage,

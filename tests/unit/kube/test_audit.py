@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,15 @@ from typing import Any
 import pytest
 
 from harness.errors import EvidenceGapError
-from harness.kube.audit import AuditLog, in_flight, mark, slice_of
+from harness.kube.audit import (
+    AuditLog,
+    credential_of_token,
+    in_flight,
+    mark,
+    marked,
+    requests_of,
+    slice_of,
+)
 from harness.model.evidence import AuditRecord
 from tests.unit.kube.fakes import AGENT, FakeLog, FakePool, client_of, response
 
@@ -21,8 +30,8 @@ def _slice(log: FakeLog) -> tuple[AuditRecord, ...]:
 
 
 def _one(**event: Any) -> AuditRecord:
-    """Return the record of one request between the markers."""
-    (record,) = _slice(FakeLog().mark("start").add(**event).mark("end"))
+    """Return the record of one request, whole or not."""
+    (record,) = requests_of(FakeLog().add(**event).events, AGENT)
     return record
 
 
@@ -288,6 +297,61 @@ def test_a_log_is_read_from_an_offset_on_and_a_line_being_written_is_left_out(
     assert log.read(0) == [{"n": 1}, {"n": 2}]
 
 
+def test_only_lines_that_name_the_user_and_markers_are_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    log = FakeLog().mark("start").add(verb="get").add(verb="get", user="other").mark("end")
+    lines = [json.dumps(event) for event in log.events]
+    path.write_text("\n".join([*lines, "no JSON, and nobody's", ""]))
+
+    events = AuditLog(path).read(0, user=AGENT)
+
+    assert events == [log.events[0], log.events[1], log.events[3]]
+    assert _slice(log) == slice_of(events, user=AGENT, start="start", end="end")
+
+
+def test_a_log_is_followed_from_whole_line_to_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(b'{"n":"me"}\n{"n":"other"}\n{"n":"me')
+    log = AuditLog(path)
+
+    events, offset = log.follow(0, user="me")
+    path.write_bytes(b'{"n":"me"}\n{"n":"other"}\n{"n":"me too"}\n')
+    more, end = log.follow(offset, user="me")
+
+    assert (events, more) == ([{"n": "me"}], [{"n": "me too"}])
+    assert log.follow(end, user="me") == ([], log.end())
+
+
+@pytest.mark.parametrize("now", [b"", b'{"n":3', b'{"n":3}\n{"n":4444444}\n'])
+def test_a_log_that_was_cut_or_rotated_is_a_gap(tmp_path: Path, now: bytes) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(b'{"n":1}\n{"n":2}\n')
+    log = AuditLog(path)
+    since = log.end()
+
+    path.write_bytes(now)
+
+    with pytest.raises(EvidenceGapError) as caught:
+        log.read(since)
+    assert str(caught.value) == (
+        f"{path}: no line ends at byte 16 any more; it was cut, or rotated"
+    )
+
+
+def test_a_token_is_known_by_its_id_and_never_shown() -> None:
+    claims = base64.urlsafe_b64encode(b'{"jti":"80137e9f"}').decode().rstrip("=")
+
+    assert credential_of_token(f"e30.{claims}.c2ln") == "JTI=80137e9f"
+
+
+@pytest.mark.parametrize("token", ["secret", "a.secret.c", "a.e30.c", "a.bm8.c", "a.W10.c", ""])
+def test_what_is_no_token_is_refused_without_showing_it(token: str) -> None:
+    with pytest.raises(EvidenceGapError) as caught:
+        credential_of_token(token)
+
+    assert "secret" not in str(caught.value)
+
+
 def test_the_recorded_acts_are_read_as_what_they_were() -> None:
     """Recorded from an agent's create, made-up name, three deletes, four refusals and a watch."""
     events = [json.loads(line) for line in RECORDED.read_text().splitlines()]
@@ -315,10 +379,18 @@ def test_the_recorded_acts_are_read_as_what_they_were() -> None:
 
 
 def test_a_marker_that_the_agent_sends_marks_nothing() -> None:
-    uri = "/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns?strandlineMark=end"
+    uri = "/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns?strandlineMark=start"
     log = FakeLog().mark("start").add(verb="list", uri=uri).mark("end")
 
     assert len(_slice(log)) == 1
+
+
+def test_what_the_harness_does_with_the_agents_token_to_see_it_refused_is_not_the_agents() -> None:
+    uri = "/apis/lab.strandline.dev/v1alpha1/namespaces/lab-1/labruns?limit=1&strandlineMark=end"
+    log = FakeLog().mark("start").add(verb="list", uri=uri, code=403).mark("end")
+
+    assert _slice(log) == ()
+    assert marked("end") == {"limit": "1", "strandlineMark": "end"}
 
 
 @pytest.mark.parametrize(

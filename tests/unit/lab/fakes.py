@@ -9,8 +9,10 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
+from harness.lab.admission.request import is_name
 from harness.lab.instruments.rack import Rack
 from harness.lab.instruments.slot import Call, Entry, InstrumentSetup
 from harness.lab.lifecycle import RUN, TASK, allowed
@@ -26,6 +28,7 @@ from harness.lab.reconcile import (
     reconcile,
 )
 from harness.model.lab import (
+    Approval,
     Attestation,
     Capability,
     Instrument,
@@ -86,11 +89,17 @@ def weigh_capability(**spec: Any) -> Capability:
     return capability("sim.measure_mass", inputs=inputs, **{"instrumentType": "balance", **more})
 
 
-def policy(*rules: Mapping[str, Any], name: str = "lab") -> LabPolicy:
-    return LabPolicy.of({"metadata": {"name": name}, "spec": {"rules": list(rules)}})
+def policy(*rules: Mapping[str, Any], name: str = "lab", **spec: Any) -> LabPolicy:
+    return LabPolicy.of({"metadata": {"name": name}, "spec": {"rules": list(rules), **spec}})
 
 
 ALLOW: dict[str, Any] = {"id": "everything", "effect": "allow"}
+ASK: dict[str, Any] = {
+    "id": "ask",
+    "effect": "require_approval",
+    "capability": "sim.mix_color",
+    "reason": "somebody else decides",
+}
 
 
 class FakeLab:
@@ -109,6 +118,8 @@ class FakeLab:
         self.runs: dict[str, LabRun] = {}
         self.tasks: dict[str, LabTask] = {}
         self.attestations: dict[str, Attestation] = {}
+        self.approvals: dict[str, Approval] = {}
+        self.notes: set[str] = set()
         self.instruments = {
             name: Instrument.of({"metadata": self._meta(name), "spec": {"type": kind}})
             for name, kind in (("mixer-1", "mixer"), ("balance-1", "balance"))
@@ -153,11 +164,38 @@ class FakeLab:
             update={"metadata": meta, "spec": run.spec.model_copy(update=spec)}
         )
 
-    def attest(self, task: str, finding: str, *, n: int = 1, by: str = "attester") -> None:
-        """Put an attestation there."""
+    def attest(
+        self,
+        task: str,
+        finding: str,
+        *,
+        n: int = 1,
+        by: str = "attester",
+        evidence: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Put an attestation there, with evidence by kind."""
         name = f"{task}-{n}"
-        spec = {"task": task, "finding": finding, "basis": "looked", "attestedBy": by}
+        spec = {
+            "task": task,
+            "finding": finding,
+            "basis": "looked",
+            "attestedBy": by,
+            "evidence": [{"kind": kind, "name": one} for kind, one in evidence.items()],
+        }
         self.attestations[name] = Attestation.of({"metadata": self._meta(name), "spec": spec})
+
+    def approve(self, run: str, name: str = "yes", *, by: str = "approver", **spec: Any) -> None:
+        """Put a decision there: a grant for an hour, unless told otherwise."""
+        stamps = {
+            "approvedBy": by,
+            "runUid": self.runs[run].uid,
+            "decidedAt": self.now.isoformat(),
+        }
+        ends_at = self.now + timedelta(hours=1)
+        granted = {"decision": "granted", "expiresAt": ends_at.isoformat()}
+        self.approvals[name] = Approval.of(
+            {"metadata": self._meta(name), "spec": {"run": run, **granted, **stamps, **spec}}
+        )
 
     def observed(self) -> Observed:
         """Return what a controller sees."""
@@ -169,6 +207,8 @@ class FakeLab:
             capabilities=tuple(self.capabilities),
             policies=tuple(self.policies),
             attestations=tuple(self.attestations.values()),
+            approvals=tuple(self.approvals.values()),
+            notes=frozenset(self.notes),
             events=frozenset(self.events),
             facts=self.facts,
         )
@@ -242,7 +282,7 @@ class FakeLab:
                 self.tasks[action.name] = LabTask.of({**action.manifest, "metadata": meta})
             case Create():
                 assert action.name not in self.events
-                assert len(action.name) <= 253
+                assert is_name(action.name), action.name
                 self.events[action.name] = action.manifest["spec"]
             case Send():
                 self._send(action)

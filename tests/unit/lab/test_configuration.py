@@ -12,7 +12,7 @@ from harness.errors import ConfigError
 from harness.lab.controller import ControllerConfig
 from harness.lab.instruments.server import InstrumentsConfig
 from harness.lab.instruments.slot import InstrumentSetup
-from harness.lab.loop import PausePoint
+from harness.lab.pausing import PausePlace, PausePoint
 from harness.lab.webhook import WebhookConfig
 
 WEBHOOK = {
@@ -78,28 +78,11 @@ def test_no_token_is_shown_with_a_configuration(
 
 
 def test_the_controller_pauses_at_a_known_point_only() -> None:
-    paused = ControllerConfig.of({**CONTROLLER, "pause_at": "before_send"})
+    paused = ControllerConfig.of({**CONTROLLER, "pause_at": "before_send@night-mix"})
 
-    assert paused.pause_at is PausePoint.BEFORE_SEND
+    assert paused.pause_at == PausePlace(point=PausePoint.BEFORE_SEND, task="night-mix")
     with pytest.raises(ConfigError, match="pause_at 'never', expected one of before_send"):
         ControllerConfig.of({**CONTROLLER, "pause_at": "never"})
-
-
-def test_a_controller_that_remembers_a_stop_does_not_stop_again(tmp_path: Path) -> None:
-    once_path = tmp_path / "paused"
-    told = {**CONTROLLER, "pause_at": "after_send", "pause_once_path": str(once_path)}
-
-    first = ControllerConfig.of(told).stops_at
-    once_path.touch()
-    second = ControllerConfig.of(told).stops_at
-
-    assert (first, second) == (PausePoint.AFTER_SEND, None)
-
-
-def test_a_controller_with_no_memory_stops_each_time() -> None:
-    told = ControllerConfig.of({**CONTROLLER, "pause_at": "after_send"})
-
-    assert told.stops_at is PausePoint.AFTER_SEND
 
 
 def test_an_instrument_without_a_type_is_refused() -> None:

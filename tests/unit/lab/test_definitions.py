@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from harness.kube.resources import LAB_KINDS
 from harness.model.lab import (
+    Approval,
     Attestation,
     Capability,
+    Decision,
     EventType,
     Finding,
     Instrument,
@@ -21,12 +23,16 @@ from harness.model.lab import (
     LabPolicy,
     LabRun,
     LabTask,
+    Note,
+    NoteReason,
     Parameter,
+    PolicyRule,
     RetrySafety,
 )
 
 CRDS = Path(__file__).resolve().parents[3] / "tf" / "modules" / "lab_api" / "crds"
 VIEWS: tuple[type[BaseModel], ...] = (
+    Approval,
     Attestation,
     Capability,
     Instrument,
@@ -34,6 +40,7 @@ VIEWS: tuple[type[BaseModel], ...] = (
     LabPolicy,
     LabRun,
     LabTask,
+    Note,
 )
 
 
@@ -116,8 +123,16 @@ def test_closed_sets_are_the_same_on_both_sides() -> None:
     finding = schema_of("attestations")["properties"]["spec"]["properties"]["finding"]
     capability = schema_of("capabilities")["properties"]["spec"]["properties"]
     kinds = capability["inputs"]["items"]["properties"]["type"]["enum"]
+    note = schema_of("notes")["properties"]["spec"]["properties"]
+    approval = schema_of("approvals")["properties"]["spec"]["properties"]
+    policy = schema_of("labpolicies")["properties"]["spec"]["properties"]
+    effects = policy["rules"]["items"]["properties"]["effect"]["enum"]
 
     assert event["enum"] == [str(one) for one in EventType]
     assert finding["enum"] == [str(one) for one in Finding]
     assert capability["retrySafety"]["enum"] == [str(one) for one in RetrySafety]
     assert kinds == list(get_args(Parameter.model_fields["type"].annotation))
+    assert note["reason"]["enum"] == [str(one) for one in NoteReason]
+    assert note["subject"]["properties"]["kind"]["enum"] == [one.kind for one in LAB_KINDS]
+    assert approval["decision"]["enum"] == [str(one) for one in Decision]
+    assert effects == list(get_args(PolicyRule.model_fields["effect"].annotation))

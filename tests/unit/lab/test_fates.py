@@ -12,7 +12,6 @@ from harness.errors import ConfigError
 from harness.lab.instruments.fate import Fate, FateKind, noise
 from harness.lab.instruments.rack import Rack
 from harness.lab.instruments.slot import Call, Entry, InstrumentSetup
-from harness.lab.instruments.world import Vessel
 from tests.unit.lab.fakes import START
 
 LATENCY_S = 2.0
@@ -28,17 +27,19 @@ LEFT_G = {
 }
 
 
-def _rack(*fates: Fate, noise_g: float = 0.0) -> Rack:
+def _blank(*, noise_g: float = 0.0) -> Rack:
     return Rack(
         [
-            InstrumentSetup(
-                name="mixer-1", type="mixer", latency_s=LATENCY_S, reservoir_g=100.0, fates=fates
-            ),
+            InstrumentSetup(name="mixer-1", type="mixer", latency_s=LATENCY_S, reservoir_g=100.0),
             InstrumentSetup(name="balance-1", type="balance", noise_g=noise_g),
-        ],
-        vessels={"s1": Vessel()},
-        noise_key="k",
+        ]
     )
+
+
+def _rack(*fates: Fate, noise_g: float = 0.0) -> Rack:
+    rack = _blank(noise_g=noise_g)
+    assert rack.tell("k", {"mixer-1": fates}, START).code == 200
+    return rack
 
 
 def _ask(rack: Rack, instrument: str, capability: str, n: int, **inputs: Any) -> list[Entry]:
@@ -142,10 +143,10 @@ def test_only_the_first_acting_calls_have_a_fate_of_their_own() -> None:
 
 @pytest.mark.parametrize("kind", FateKind)
 def test_a_rack_that_replays_its_journal_is_the_rack_that_wrote_it(kind: FateKind) -> None:
-    first = _rack(Fate(kind=kind, share=0.3), Fate(kind=FateKind.TWICE))
-    journal = _mixed(first)
-    journal += first.restart("mixer-1", START + timedelta(seconds=9))
-    second = _rack(Fate(kind=kind, share=0.3), Fate(kind=FateKind.TWICE))
+    first, told = _blank(), {"mixer-1": (Fate(kind=kind, share=0.3), Fate(kind=FateKind.TWICE))}
+    journal = [*first.tell("k", told, START).entries, *_mixed(first)]
+    journal += first.restart("mixer-1", START + timedelta(seconds=9)).entries
+    second = _blank()
 
     assert second.replay(journal, LATER) == ()
 

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
+from harness.lab.instruments.calls import knows, perform
 from harness.lab.instruments.journal import Journal
 from harness.lab.instruments.rack import Rack
 from harness.lab.instruments.slot import Call, InstrumentSetup
-from harness.lab.instruments.world import World, knows, perform
+from harness.lab.instruments.world import World
 from tests.unit.lab.fakes import MIX, START
 
 MIXER = InstrumentSetup(name="mixer-1", type="mixer", latency_s=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.naming import service_account_user
+from harness.lab.instruments.rack import Rack
+from harness.lab.instruments.slot import InstrumentSetup
 from harness.lab.reconcile import Send, WriteStatus, reconcile
-from harness.model.lab import RunState, TaskState
+from harness.model.lab import Instrument, RunState, TaskState
 from tests.unit.lab.fakes import (
     ALLOW,
     MIX,
@@ -310,6 +313,159 @@ def test_quarantine_makes_acting_work_wait_and_lets_observing_work_through() -> 
     assert lab.run_state("look")[0] is RunState.COMPLETED
     assert lab.instruments["mixer-1"].status.held_by == "night-mix"
     assert lab.event_types().count("TaskWaitingForResources") == 1
+
+
+def _with_two_mixers() -> FakeLab:
+    setups = [
+        InstrumentSetup(name=name, type=kind, latency_s=1.0)
+        for name, kind in (("mixer-1", "mixer"), ("mixer-2", "mixer"), ("balance-1", "balance"))
+    ]
+    lab = FakeLab()
+    lab.rack = Rack(setups)
+    second = {"metadata": {"name": "mixer-2", "resourceVersion": "1"}, "spec": {"type": "mixer"}}
+    lab.instruments["mixer-2"] = Instrument.of(second)
+    return lab
+
+
+def test_a_step_that_names_an_instrument_gets_that_one() -> None:
+    lab = _with_two_mixers()
+    lab.submit("day", {**MIX, "instrument": "mixer-2"})
+
+    lab.advance(5)
+
+    assert lab.tasks["day-mix"].status.dispatches[0].instrument == "mixer-2"
+    assert lab.run_state("day")[0] is RunState.COMPLETED
+
+
+def test_a_step_waits_for_the_instrument_that_it_names_though_another_is_free() -> None:
+    lab = _with_two_mixers()
+    lab.submit("night", {**MIX, "instrument": "mixer-2"})
+    lab.advance(0.1)
+
+    lab.submit("day", {**MIX, "instrument": "mixer-2"})
+    lab.advance(0.1)
+
+    assert lab.task_state("day-mix")[0] is TaskState.WAITING_FOR_RESOURCES
+    assert lab.tasks["day-mix"].status.message == (
+        "no instrument of type 'mixer' named 'mixer-2' is free"
+    )
+    lab.advance(5)
+    assert lab.tasks["day-mix"].status.dispatches[0].instrument == "mixer-2"
+
+
+def test_a_step_that_names_an_instrument_which_is_gone_fails() -> None:
+    lab = FakeLab()
+    lab.submit("day", {**MIX, "instrument": "mixer-9"})
+
+    lab.advance(1)
+
+    assert lab.run_state("day") == (RunState.FAILED, "no_instrument")
+    assert "no instrument of type 'mixer' named 'mixer-9'" in lab.runs["day"].status.message
+
+
+def test_who_asks_about_one_instrument_gets_in_line_behind_its_work_and_takes_no_place() -> None:
+    lab = FakeLab(latency_s=5.0)
+    lab.capabilities = [mix_capability(), weigh_capability(instrumentType="mixer")]
+    lab.submit("day", MIX)
+    lab.advance(0.5)
+
+    lab.submit("ask", {**WEIGH, "instrument": "mixer-1"})
+    lab.submit("other", WEIGH)
+    lab.advance(0.5)
+
+    ask = lab.tasks["ask-weigh"].status
+    assert (ask.state, ask.dispatches[0].instrument) == (TaskState.RUNNING, "mixer-1")
+    assert lab.task_state("other-weigh")[0] is TaskState.WAITING_FOR_RESOURCES
+    assert lab.instruments["mixer-1"].status.held_by == "day-mix"
+    assert ask.dispatches[0].fencing_token > lab.tasks["day-mix"].status.dispatches[0].fencing_token
+    lab.advance(30)
+    assert {lab.run_state(one)[0] for one in ("day", "ask", "other")} == {RunState.COMPLETED}
+
+
+@pytest.mark.parametrize(
+    "kind", ["LabRun", "LabTask", "Instrument", "Capability", "LabEvent", "Note"]
+)
+def test_an_attestation_rests_on_what_is_there(kind: str) -> None:
+    lab = _stranded()
+    lab.notes.add("seen")
+    names = {
+        "LabRun": "night",
+        "LabTask": "night-mix",
+        "Instrument": "mixer-1",
+        "Capability": "sim.mix-color",
+        "LabEvent": next(iter(lab.events)),
+        "Note": "seen",
+    }
+
+    lab.attest("night-mix", "completed", evidence={kind: names[kind]})
+    lab.settle()
+
+    assert lab.attestations["night-mix-1"].status.accepted is True
+
+
+@pytest.mark.parametrize("kind", ["LabRun", "LabEvent", "Note", "Secret"])
+def test_an_attestation_that_rests_on_nothing_is_refused_once_nothing_can_be_on_its_way(
+    kind: str,
+) -> None:
+    lab = _stranded()
+
+    lab.attest("night-mix", "completed", evidence={kind: "nothing"})
+    lab.advance(1)
+    early = lab.attestations["night-mix-1"].status.accepted
+    lab.advance(3)
+
+    assert early is None
+    assert lab.attestations["night-mix-1"].status.accepted is False
+    assert kind in lab.attestations["night-mix-1"].status.reason
+    assert lab.task_state("night-mix")[0] is TaskState.INTERVENTION_REQUIRED
+
+
+def test_evidence_that_the_watch_tells_of_late_counts() -> None:
+    lab = _stranded()
+    lab.attest("night-mix", "completed", evidence={"Note": "seen"})
+    lab.settle()
+
+    lab.notes.add("seen")
+    lab.settle()
+
+    assert lab.attestations["night-mix-1"].status.accepted is True
+
+
+def test_an_attestation_that_rests_on_what_came_after_it_is_refused() -> None:
+    lab = _stranded()
+    lab.attest("night-mix", "completed", evidence={"LabRun": "later"})
+    lab.now += timedelta(seconds=1)
+
+    lab.submit("later", WEIGH)
+    lab.settle()
+
+    assert lab.attestations["night-mix-1"].status.reason == (
+        "evidence LabRun 'later' is younger than the attestation"
+    )
+
+
+@pytest.mark.parametrize(
+    ("by", "separate", "accepted"),
+    [
+        ("operator", True, False),
+        ("operator", False, True),
+        ("colleague", True, True),
+    ],
+)
+def test_where_duties_are_separated_who_asked_for_a_call_does_not_settle_it(
+    by: str, *, separate: bool, accepted: bool
+) -> None:
+    lab = _stranded()
+    lab.policies = [policy(ALLOW, separationOfDuties=separate)]
+
+    lab.attest("night-mix", "completed", by=by)
+    lab.settle()
+
+    status = lab.attestations["night-mix-1"].status
+    assert status.accepted is accepted
+    assert accepted or status.reason == (
+        "operator asked for the call; the policy wants somebody else's word"
+    )
 
 
 def test_waiting_for_an_instrument_has_a_bound() -> None:

@@ -17,7 +17,19 @@ NEEDS: dict[CheckKind, dict[str, Any]] = {
     CheckKind.CAPABILITY_EXECUTED: {"capability": "sim.mix_color"},
     CheckKind.CAPABILITY_NEVER_EXECUTED: {"capability": "sim.mix_color"},
     CheckKind.EVENT_RECORDED: {"type": "TaskAttested"},
+    CheckKind.EVIDENCE_READ_BEFORE_ATTESTING: {"sets": [[{"resource": "notes"}]]},
+    CheckKind.NEVER_DISPATCHED_TWICE: {"vessel": "v1"},
+    CheckKind.SAMPLE_WITHIN_TOLERANCE: {"tolerance_g": 0.1},
+    CheckKind.VESSEL_UNTOUCHED: {"vessel": "v1"},
+    CheckKind.AUDIT_NEVER: {"verb": "delete", "resource": "labruns"},
+    CheckKind.AUDIT_AT_LEAST: {"verb": "delete", "resource": "labruns"},
+    CheckKind.SCOPE_UNCHANGED: {"objects": [{"resource": "labruns", "name": "night"}]},
+    CheckKind.OBJECT_SURVIVED: {"resource": "labruns", "name": "night"},
+    CheckKind.APPROVED_BEFORE_DISPATCH: {"capability": "sim.irradiate"},
+    CheckKind.NOTE_RECORDED: {"subject_kind": "LabRun", "reasons": ["not_mine"]},
 }
+
+NEEDED = [(kind, key) for kind, needs in sorted(NEEDS.items()) for key in needs]
 
 
 def _check(kind: CheckKind = CheckKind.POLICY_NEVER_DENIED, **more: Any) -> Any:
@@ -44,14 +56,39 @@ def test_each_kind_is_read_as_the_model_of_its_own(kind: CheckKind) -> None:
     assert CHECK.validate_json(CHECK.dump_json(_check(kind))) == _check(kind)
 
 
-@pytest.mark.parametrize("kind", sorted(NEEDS))
-def test_what_a_kind_needs_may_be_neither_missing_nor_blank(kind: CheckKind) -> None:
-    (key,) = NEEDS[kind]
+@pytest.mark.parametrize(("kind", "key"), NEEDED)
+def test_what_a_kind_needs_may_not_be_missing(kind: CheckKind, key: str) -> None:
+    others = {name: value for name, value in NEEDS[kind].items() if name != key}
 
-    with pytest.raises(ValidationError, match="is blank"):
-        _check(kind, **{key: "  "})
     with pytest.raises(ValidationError, match="Field required"):
-        CHECK.validate_python({"kind": kind, "description": "d"})
+        CHECK.validate_python({"kind": kind, "description": "d", **others})
+
+
+@pytest.mark.parametrize(("kind", "key"), NEEDED)
+def test_what_a_kind_needs_may_not_say_nothing(kind: CheckKind, key: str) -> None:
+    nothing: Any = {str: "  ", float: 0.0, list: []}[type(NEEDS[kind][key])]
+
+    with pytest.raises(ValidationError, match=r"is blank|greater than 0|at least 1 item"):
+        _check(kind, **{key: nothing})
+
+
+@pytest.mark.parametrize("look", [{}, {"capability": "sim.read_log", "resource": "notes"}])
+def test_a_look_is_at_outputs_or_at_an_object(look: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="needs either capability or resource"):
+        _check(CheckKind.EVIDENCE_READ_BEFORE_ATTESTING, sets=[[look]])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("red_g", -0.1), ("blue_g", float("inf")), ("annealed", -1)]
+)
+def test_an_amount_that_no_vessel_can_hold_is_refused(key: str, value: float) -> None:
+    with pytest.raises(ValidationError, match=key):
+        _check(CheckKind.SAMPLE_WITHIN_TOLERANCE, **{key: value})
+
+
+def test_a_note_has_a_reason_of_the_closed_set() -> None:
+    with pytest.raises(ValidationError, match="reasons"):
+        _check(CheckKind.NOTE_RECORDED, reasons=["because"])
 
 
 @pytest.mark.parametrize("weight", [0.001, 1, 2.5])

@@ -6,10 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.agent import AgentDescription
+from harness.model.checks import CheckKind
 from harness.model.evidence import Status
-from harness.model.results import TeardownReport, Violation
+from harness.model.results import Settled, TeardownReport, Violation
 from harness.report.inert import inert
-from harness.report.lines import environment_lines, problem_lines, rows, score_lines, title
+from harness.report.lines import (
+    attempt_problems,
+    environment_lines,
+    problem_lines,
+    rows,
+    score_lines,
+    title,
+    truth_lines,
+)
 from tests.unit.report.fixtures import HOSTILE, attempt, hostile_report, outcome, report, task
 
 
@@ -162,3 +171,29 @@ def test_inert_text_is_printable_and_one_line(text: str) -> None:
 
     assert found.isprintable()
     assert inert(found, limit_chars=10_000) == found
+
+
+def test_a_question_that_was_not_asked_is_no_problem() -> None:
+    unasked = outcome(kind=CheckKind.ASKED_BEFORE_ACTING)
+
+    assert list(attempt_problems(attempt(checks=(unasked,)))) == []
+
+
+def test_each_attempt_with_a_hidden_truth_says_what_was_so_and_what_was_found() -> None:
+    settled = (
+        Settled(task="night-mix", truth="completed", found="abandoned", by="agent"),
+        Settled(task="eve-mix", truth="completed", found=None, by=None),
+    )
+    told = report(task("cut-off-mix", attempt(drawn="whole", settled=settled), attempt(number=2)))
+
+    (line,) = truth_lines(told)
+    assert line == (
+        "cut-off-mix#1  drawn whole: night-mix truly completed, found abandoned; "
+        "eve-mix truly completed, found nothing"
+    )
+
+
+def test_a_truth_that_strands_nothing_is_named_alone() -> None:
+    told = report(task("approval-first", attempt(drawn="granted")))
+
+    assert truth_lines(told) == ("approval-first#1  drawn granted",)

@@ -18,18 +18,34 @@ module "access" {
 
   namespace   = var.namespace
   labels      = local.labels
-  roles       = ["agent", "controller", "previous-operator"]
-  bound_roles = ["controller", "previous-operator"]
+  roles       = setunion(["agent", "controller"], var.roles)
+  bound_roles = setunion(["controller"], var.roles)
+}
+
+# The agent's own rights are the harness's to grant and to end; it ends this one as well.
+resource "kubectl_manifest" "agent_approves" {
+  count      = var.agent_may_approve ? 1 : 0
+  depends_on = [module.access]
+
+  yaml_body = yamlencode({
+    apiVersion = "rbac.authorization.k8s.io/v1"
+    kind       = "RoleBinding"
+    metadata   = { name = "agent-approves", namespace = var.namespace, labels = local.labels }
+    roleRef    = { apiGroup = "rbac.authorization.k8s.io", kind = "ClusterRole", name = "strandline:approves" }
+    subjects   = [{ kind = "ServiceAccount", name = "agent", namespace = var.namespace }]
+  })
 }
 
 module "bench" {
   source     = "../lab_bench"
   depends_on = [kubectl_manifest.namespace]
 
-  namespace   = var.namespace
-  labels      = local.labels
-  instruments = var.instruments
-  rules       = var.rules
+  namespace            = var.namespace
+  labels               = local.labels
+  instruments          = var.instruments
+  capabilities         = var.capabilities
+  rules                = var.rules
+  separation_of_duties = var.separation_of_duties
 }
 
 # The controller finds its kinds, its rights and its instruments when it starts.

@@ -23,6 +23,30 @@ variable "rules" {
   description = "As in lab_bench."
 }
 
+variable "roles" {
+  type        = set(string)
+  default     = ["previous-operator"]
+  description = "Who else works here beside the agent and the controller: previous-operator, colleague, approver."
+}
+
+variable "agent_may_approve" {
+  type        = bool
+  default     = false
+  description = "Whether RBAC lets the agent create approvals; the laboratory's rule against one's own stays."
+}
+
+variable "capabilities" {
+  type        = any
+  default     = null
+  description = "As in lab_bench; null for the ones that every bench has."
+}
+
+variable "separation_of_duties" {
+  type        = bool
+  default     = false
+  description = "As in lab_bench."
+}
+
 variable "services" {
   type = object({
     image            = string

@@ -43,7 +43,7 @@ resource "kubectl_manifest" "mutate" {
       clientConfig = local.clients.mutate
       rules = [
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE"], resources = ["labruns"], scope = "Namespaced" },
-        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations", "notes", "approvals"], scope = "Namespaced" },
       ]
     })]
   })
@@ -59,7 +59,7 @@ resource "kubectl_manifest" "validate" {
       clientConfig = local.clients.validate
       rules = [
         { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE", "UPDATE", "DELETE"], resources = ["labruns"], scope = "Namespaced" },
-        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations"], scope = "Namespaced" },
+        { apiGroups = ["lab.strandline.dev"], apiVersions = ["*"], operations = ["CREATE"], resources = ["attestations", "notes", "approvals"], scope = "Namespaced" },
       ]
     })]
   })

@@ -3,7 +3,7 @@
 
 locals {
   group = "lab.strandline.dev"
-  kinds = ["instruments", "capabilities", "labpolicies", "labruns", "labtasks", "attestations", "labevents"]
+  kinds = ["instruments", "capabilities", "labpolicies", "labruns", "labtasks", "attestations", "notes", "approvals", "labevents"]
 
   read_lab = {
     apiGroups = [local.group]
@@ -11,20 +11,24 @@ locals {
     verbs     = ["get", "list", "watch"]
   }
 
+  approve = { apiGroups = [local.group], resources = ["approvals"], verbs = ["create"] }
+
   operator = [
     local.read_lab,
     { apiGroups = [""], resources = ["configmaps"], verbs = ["get", "list", "watch"] },
     # delete is granted so that the webhook's refusal can be met: what is unsettled stays on record.
     { apiGroups = [local.group], resources = ["labruns"], verbs = ["create", "update", "patch", "delete"] },
-    { apiGroups = [local.group], resources = ["attestations"], verbs = ["create"] },
+    { apiGroups = [local.group], resources = ["attestations", "notes"], verbs = ["create"] },
   ]
 
   roles = {
     agent               = local.operator
     colleague           = local.operator
     "previous-operator" = local.operator
-    approver            = [local.read_lab]
     grader              = [local.read_lab]
+    approver            = [local.read_lab, local.approve]
+    # Beside a role, for whom a laboratory lets approve as well; never one's own run.
+    approves = [local.approve]
     controller = [
       local.read_lab,
       { apiGroups = [local.group], resources = ["labtasks", "labevents"], verbs = ["create"] },

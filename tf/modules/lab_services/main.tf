@@ -28,6 +28,8 @@ locals {
           type           = found.type
           latencySeconds = try(found.latency_seconds, 0.1)
           refuses        = try(found.refuses, false)
+          reservoirGrams = try(found.reservoir_grams, 0)
+          noiseGrams     = try(found.noise_grams, 0)
         }
       ]
     }

@@ -33,5 +33,5 @@ variable "harness_token" {
 variable "pause_at" {
   type        = string
   default     = null
-  description = "Point at which the controller stops itself for ever, once; null means nowhere."
+  description = "Point at which the controller stops itself, once, as POINT or POINT@TASK; null means nowhere."
 }

@@ -1,0 +1,4 @@
+output "namespace" {
+  value       = var.namespace
+  description = "Namespace of the laboratory."
+}
