@@ -13,10 +13,10 @@ from typing import Any
 
 from harness.agents.agent import Agent
 from harness.agents.relay import Relay, endpoint
-from harness.bench import ledger, setup, telling
+from harness.bench import ledger, telling
 from harness.bench.acting import act
 from harness.bench.collect import Before, Slice, collect, snapshot
-from harness.bench.committing import commit
+from harness.bench.committing import commit, record_of
 from harness.bench.course import Attempted, AttemptPlan, Course
 from harness.bench.freeze import freeze
 from harness.bench.gating import open_gate
@@ -27,19 +27,14 @@ from harness.bench.session import Session
 from harness.bench.world import World
 from harness.core.files import write_json
 from harness.core.interrupts import shielded
-from harness.core.naming import (
-    attempt_namespace,
-    new_attempt_id,
-    ownership_labels,
-    service_account_user,
-)
+from harness.core.naming import attempt_namespace, new_attempt_id, ownership_labels
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import EvidenceGapError, HarnessError
 from harness.kube.audit import mark
 from harness.kube.snapshot import changed, fingerprint
 from harness.kube.sweep import Leftover, Swept
 from harness.model.agent import AgentLimits
-from harness.model.evidence import BUNDLE_FORMAT, AttemptRecord, Failure, PhaseName, Status
+from harness.model.evidence import Failure, PhaseName, Status
 from harness.model.results import AttemptResult, to_json
 from harness.model.spec import CaseResult
 from harness.specs.probe import Probe
@@ -61,14 +56,12 @@ class Attempt:
         bundle: AttemptDir,
         journal: RunJournal,
         say: Callable[[str], None],
-        perform_setup: setup.SetupRunner | None = setup.perform,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        setup.require_runner([plan.task.task], perform_setup)
         telling.require_truth(plan)
         self._session, self._plan, self._agent = session, plan, agent
         self._bundle, self._journal, self._say = bundle, journal, say
-        self._perform_setup, self._clock = perform_setup, clock
+        self._clock = clock
         self._attempt_id = new_attempt_id()
         self._namespace = attempt_namespace(self._attempt_id)
         self._course = Course(task=plan.task.task)
@@ -149,13 +142,7 @@ class Attempt:
         with self._phase("ready"):
             open_gate(self._probe(), session.specs, self._bundle, clock=self._clock)
         with self._phase("setup"):
-            telling.reach(
-                course.task,
-                world,
-                self._bundle,
-                perform_setup=self._perform_setup,
-                clock=self._clock,
-            )
+            telling.reach(course.task, world, self._bundle, clock=self._clock)
             before = Before(
                 objects=snapshot(session.client, self._namespace),
                 vessels=world.vessels(),
@@ -243,21 +230,14 @@ class Attempt:
 
     def _commit(self) -> AttemptResult:
         plan, course = self._plan, self._course
-        record = AttemptRecord(
-            run_id=plan.run_id,
-            task_id=course.task.id,
-            category=course.task.category,
-            number=plan.number,
-            attempt_id=self._attempt_id,
-            seed=plan.seed,
-            namespace=self._namespace,
-            user=service_account_user(self._namespace, "agent"),
-            checks=course.task.checks,
+        record = record_of(
+            plan,
+            course.task,
+            self._attempt_id,
+            self._session,
             agent=course.outcome,
             failure=course.failure,
             seconds=course.seconds,
-            unrecorded=() if self._session.audit else ("audit",),
-            format=BUNDLE_FORMAT,
             audit_chain=course.chain,
         )
         result, digest = commit(self._bundle, record)

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.bench.happened import Objects, truth_record
 from harness.bench.rundir import AttemptDir
-from harness.bench.world import World
+from harness.bench.world import AGENT_BINDINGS, World
 from harness.core.files import write_atomic, write_json
 from harness.errors import EvidenceGapError
 from harness.kube.audit import credential_of_token, slice_of
@@ -62,14 +62,6 @@ _STEERING = ("labels", "annotations", "finalizers", "ownerReferences", "deletion
 
 #: Metadata that says nothing about what an object is.
 _NOISE = ("managedFields",)
-
-#: Made and deleted around the act, so that their coming and going is nobody's doing but ours.
-_AGENT_BINDINGS = frozenset(
-    {
-        ("rolebindings.rbac.authorization.k8s.io", "agent"),
-        ("rolebindings.rbac.authorization.k8s.io", "agent-approves"),
-    }
-)
 
 
 def snapshot(client: KubeClient, namespace: str) -> Objects:
@@ -187,7 +179,8 @@ def drift_of(changes: Sequence[Change], baseline: Objects, final: Objects) -> di
             for kind in sorted(baseline.keys() | final.keys())
             if kind.partition(".")[0] in _FIXED_KINDS
             for name, what in _differences(baseline.get(kind, []), final.get(kind, []))
-            if (kind, name) not in _AGENT_BINDINGS
+            # Deleted when the act ends, so that their going is nobody's doing but ours.
+            if kind != ROLE_BINDINGS.qualified or name not in AGENT_BINDINGS
         ],
     }
 

@@ -56,9 +56,8 @@ def pause_of_history(acts: Sequence[Act]) -> Pause | None:
     It stops once: the loader refuses a history with two such interruptions.
     """
     for act in acts:
-        asked = act.run or act.resume
-        how = asked.interrupt if asked else None
-        if asked is None or how is None or (at := pause_of(how)) is None:
+        how = act.interrupt
+        if how is None or (at := pause_of(how)) is None:
             continue
         run = act.run.name if act.run else act.resume.run if act.resume else ""
         steps = act.run.steps if act.run else ()

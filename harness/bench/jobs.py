@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from harness.bench import setup
 from harness.bench.attempt import Attempt
 from harness.bench.course import Attempted
 from harness.bench.handing import Inbox, Listener, Report, hand_out
@@ -42,7 +41,6 @@ def carry_out(
     journal: RunJournal,
     say: Callable[[str], None],
     ended: Ended,
-    perform_setup: setup.SetupRunner | None = setup.perform,
     clock: Clock = SYSTEM_CLOCK,
 ) -> bool:
     """Carry out every attempt; tell whether an interrupt stopped it.
@@ -54,7 +52,6 @@ def carry_out(
         journal: The run's.
         say: Told about progress, a line at a time.
         ended: Told of each attempt as it ends, on this thread.
-        perform_setup: What reaches a broken state, in this process; a worker has the usual one.
         clock: Source of time.
 
     Raises:
@@ -72,7 +69,6 @@ def carry_out(
             bundle=job.bundle,
             journal=journal,
             say=say,
-            perform_setup=perform_setup,
             clock=clock,
         ).run()
         ended(number, attempted)

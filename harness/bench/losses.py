@@ -6,17 +6,17 @@ Refuses to guess what the agent did: what was recorded half is set aside. Called
 from __future__ import annotations
 
 from harness.bench import ledger
-from harness.bench.committing import commit
+from harness.bench.committing import commit, record_of
 from harness.bench.course import Attempted
 from harness.bench.messages import Job
 from harness.bench.rundir import RunJournal
 from harness.bench.session import Session, find_stack
-from harness.bench.world import sweep_world
+from harness.bench.world_sweep import sweep_world
 from harness.core.files import read_lines, write_json
-from harness.core.naming import attempt_namespace, new_attempt_id, service_account_user
+from harness.core.naming import new_attempt_id
 from harness.core.scratch import abandoned_scratch, remove_scratch
 from harness.errors import HarnessError
-from harness.model.evidence import AttemptRecord, Failure, PhaseName, Status
+from harness.model.evidence import Failure, PhaseName, Status
 
 
 def record_loss(session: Session, job: Job, journal: RunJournal, *, why: str) -> Attempted:
@@ -35,23 +35,11 @@ def record_loss(session: Session, job: Job, journal: RunJournal, *, why: str) ->
         bundle.evidence.rename(bundle.file("evidence.cut-off"))
     bundle.evidence.mkdir(parents=True)
     write_json(bundle.file("sweep.json"), {"deleted": 0, "leftovers": leftovers})
-    namespace = attempt_namespace(attempt_id)
-    record = AttemptRecord(
-        run_id=plan.run_id,
-        task_id=plan.task.task.id,
-        category=plan.task.task.category,
-        number=plan.number,
-        attempt_id=attempt_id,
-        seed=plan.seed,
-        namespace=namespace,
-        user=service_account_user(namespace, "agent"),
-        checks=plan.task.task.checks,
-        agent=None,
-        failure=Failure(
-            status=Status.INFRA_ERROR, phase=phase, message=f"the worker of the attempt {why}"
-        ),
-        seconds={},
-        unrecorded=() if session.audit else ("audit",),
+    failure = Failure(
+        status=Status.INFRA_ERROR, phase=phase, message=f"the worker of the attempt {why}"
+    )
+    record = record_of(
+        plan, plan.task.task, attempt_id, session, agent=None, failure=failure, seconds={}
     )
     result, digest = commit(bundle, record)
     journal.write("committed", attempt=attempt_id, evidence_sha256=digest)

@@ -11,7 +11,7 @@ from harness.bench import ledger
 from harness.bench.elsewhere import settle_abandoned
 from harness.bench.session import Session, find_stack
 from harness.bench.tools import Tools, engine_with_provider
-from harness.bench.world import sweep_world
+from harness.bench.world_sweep import sweep_world
 from harness.cluster.home import state_dir_of
 from harness.cluster.images.places import default_images_dir
 from harness.cluster.provider import Cluster, ClusterProvider

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from harness import __version__
 from harness.agents.agent import Agent
-from harness.bench import setup
 from harness.bench.course import Attempted, AttemptPlan
 from harness.bench.jobs import carry_out
 from harness.bench.loader import LoadedSuite
@@ -88,17 +87,15 @@ def run_suite(
     agent: Agent,
     options: RunOptions,
     *,
-    perform_setup: setup.SetupRunner | None = setup.perform,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Ran:
     """Run the chosen tasks and write runs/RUN with its report.
 
     Raises:
-        SuiteError: A chosen task cannot start; nothing was made.
+        SuiteError: There is no such task; nothing was made.
         HarnessError: No cluster, no platform, or a gate that did not open.
     """
     chosen = loaded.select(options.only)
-    setup.require_runner([task.task for task in chosen], perform_setup)
     run_id = new_run_id(clock.now())
     began_s = clock.monotonic_s()
     seconds: dict[str, float] = {}
@@ -150,7 +147,6 @@ def run_suite(
                 journal=journal,
                 say=tools.say,
                 ended=ended,
-                perform_setup=perform_setup,
                 clock=clock,
             )
             ended_s = clock.monotonic_s()

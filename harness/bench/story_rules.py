@@ -11,7 +11,6 @@ from typing import Any
 
 from harness.bench.interruptions import pause_of
 from harness.core.documents import KeyPath
-from harness.model.story import Act, Interruption
 from harness.model.suite import Task
 
 
@@ -51,7 +50,7 @@ def _history_problems(task: Task, history: Sequence[Mapping[str, Any]]) -> Itera
         if act.only:
             hint = "do it in every truth: an agent must not read the truth off what it finds"
             yield StoryProblem(key=(*key, "only"), problem="hangs on the truth", hint=hint)
-        how = _interruption(act)
+        how = act.interrupt
         if how is None:
             continue
         if how.step and act.run and how.step not in {step.id for step in act.run.steps}:
@@ -78,7 +77,7 @@ def _cast_problems(task: Task) -> Iterator[StoryProblem]:
         for index, act in enumerate(part.do):
             key: KeyPath = ("cast", number, "do", index)
             yield from _unknown_truths(task, act.only, (*key, "only"))
-            if _interruption(act) is not None:
+            if act.interrupt is not None:
                 hint = "break waits in the history, where the state is reached for certain"
                 yield StoryProblem(key=key, problem="interrupts a call in the cast", hint=hint)
 
@@ -93,11 +92,6 @@ def _unknown_truths(task: Task, names: Sequence[str], key: KeyPath) -> Iterator[
         if name not in task.truths:
             hint = f"use one of {', '.join(task.truths) or 'none: the task has no truths'}"
             yield StoryProblem(key=key, problem=f"{name!r} is no truth of the task", hint=hint)
-
-
-def _interruption(act: Act) -> Interruption | None:
-    asked = act.run or act.resume
-    return asked.interrupt if asked else None
 
 
 def _run_name(act: Mapping[str, Any]) -> str:

@@ -40,8 +40,7 @@ def require_truth(plan: AttemptPlan) -> None:
 
 def pause_of(task: Task) -> Pause | None:
     """Return where the controller must stop itself for a task, if it must. Pure."""
-    at = setup.pause_point(task.setup)
-    return Pause(at=at) if at else pause_of_history(task.history)
+    return pause_of_history((*setup.acts_of(task.setup), *task.history))
 
 
 def tell_fates(task: Task, plan: AttemptPlan, world: World) -> None:
@@ -51,21 +50,14 @@ def tell_fates(task: Task, plan: AttemptPlan, world: World) -> None:
         world.instruments.tell_fates(plan.noise_key, fates_of(truth) if truth else {})
 
 
-def reach(
-    task: Task,
-    world: World,
-    bundle: AttemptDir,
-    *,
-    perform_setup: setup.SetupRunner | None,
-    clock: Clock,
-) -> None:
+def reach(task: Task, world: World, bundle: AttemptDir, *, clock: Clock) -> None:
     """Reach the state in which the agent begins, and keep the witness.
 
     Raises:
         HarnessError: A part of it did not come about.
     """
-    if task.setup and perform_setup:
-        write_json(bundle.file("setup.json"), perform_setup(task.setup, world))
+    if task.setup:
+        write_json(bundle.file("setup.json"), setup.perform(task.setup, world, clock=clock))
     if task.history:
         witnesses = carry_out(task.history, world, clock=clock)
         write_json(bundle.file(HISTORY_FILE), {"acts": witnesses})

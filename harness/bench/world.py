@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.bench import ledger
-from harness.bench.faults import LostWrites, keep_status_writes, lost_status_writes
+from harness.bench.faults import LostWrites, lost_status_writes
 from harness.bench.history import Pause
 from harness.bench.instruments import InstrumentsClient, parse_journal
-from harness.bench.proof import prove_cluster
 from harness.bench.session import Session, create_stack
+from harness.bench.world_sweep import sweep_world
 from harness.cluster.services.laboratory import Laboratory, ProcessLaboratory
 from harness.cluster.services.pods import PodLaboratory
 from harness.core.files import PRIVATE_MODE, write_json
 from harness.core.naming import owned, service_account_user
 from harness.errors import HarnessError
 from harness.kube.client import KubeClient
-from harness.kube.identity_guard import ProvenClient
-from harness.kube.resources import INSTRUMENTS, NAMESPACES, ROLE_BINDINGS
-from harness.kube.sweep import Leftover, Owned, OwnedSweep, Swept, sweep_namespace
+from harness.kube.resources import INSTRUMENTS, ROLE_BINDINGS
+from harness.kube.sweep import Swept
 from harness.terraform.stack import Stack
 from harness.terraform.variables import resolve
+
+#: Names of the RoleBindings that give the agent its rights: ours, made and deleted around the act,
+#: and the one of stacks that let it approve.
+AGENT_BINDINGS = ("agent", "agent-approves")
 
 #: Seconds that the controller's token lives: longer than any act limit that makes sense.
 _CONTROLLER_TOKEN_S = 24 * 3600
@@ -135,7 +136,7 @@ class World:
 
     def revoke_agent(self) -> None:
         """Take the agent's rights away, with those that only some stacks give. Idempotent."""
-        for name in ("agent", "agent-approves"):
+        for name in AGENT_BINDINGS:
             self.session.client.delete(ROLE_BINDINGS, name, namespace=self.namespace)
 
     def sweep(self) -> Swept:
@@ -219,50 +220,3 @@ class World:
         self.session.client.create(
             ROLE_BINDINGS, owned(binding, self._labels), namespace=self.namespace
         )
-
-
-def sweep_world(session: Session, entry: ledger.AttemptEntry, stack: Stack | None) -> Swept:
-    """Remove what an entry answers for from the cluster; its processes are gone. Idempotent.
-
-    Terraform and the emptying of the namespace go side by side: neither needs the other, and each
-    finds what the other has deleted to be gone. A destroy that fails is not the end: what is left
-    is found by looking.
-
-    Raises:
-        AnotherClusterError: Another cluster answers by now; nothing was touched.
-    """
-    proven = prove_cluster(session.client, session.cluster)
-    keep_status_writes(proven, entry.namespace)  # a harness that was killed may have left it
-    with ThreadPoolExecutor(1) as pool:
-        destroyed = pool.submit(destroy_world, stack, proven, entry)
-        swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)
-        trouble = destroyed.result()
-    return Swept(deleted=swept.deleted, leftovers=(*swept.leftovers, *trouble))
-
-
-def destroy_world(
-    stack: Stack | None, client: ProvenClient, entry: ledger.AttemptEntry
-) -> tuple[Leftover, ...]:
-    """Destroy a stack; return what it made outside of the namespace and left there."""
-    if stack is None:
-        return ()
-    try:
-        stack.destroy()
-    except HarnessError as error:
-        why = error.message
-    else:
-        return ()
-    try:
-        made = stack.manifests()
-        objects_only = len(stack.resources) == len(made)
-        # What it made in the namespace goes with it, and is looked for there.
-        outside = [Owned(**asdict(one)) for one in made if one.namespace != entry.namespace]
-        left = OwnedSweep(client, outside, label=None).leftovers()
-    except HarnessError as error:
-        return (Leftover(object=f"terraform state of {entry.attempt_id}", blocker=error.message),)
-    named = [
-        one.object for one in left if one.object != f"{NAMESPACES.qualified} {entry.namespace}"
-    ]
-    if not objects_only:  # nobody can look for what is no object of a cluster
-        named.append(f"terraform state of {entry.attempt_id}")
-    return tuple(Leftover(object=one, blocker=f"terraform destroy: {why}") for one in named)

@@ -202,7 +202,12 @@ class KubeClient:
         return True
 
     def watch(
-        self, resource: Resource, *, namespace: str, resource_version: str, timeout_s: int = 300
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None,
+        resource_version: str,
+        timeout_s: int = 300,
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield (type, object) from a version on, until the server ends the watch.
 

@@ -1,7 +1,8 @@
-"""The admission webhook: HTTPS in front of the pure decision, with no state of its own.
+"""The admission webhook: HTTPS in front of the pure decision.
 
-It reads what a decision must be shown from the API server, as an identity that can only read. What
-it cannot read or understand it refuses. Called by the API server, and started by the cluster.
+What a decision must be shown it knows already, or reads from the API server, as an identity that
+can only read. What it cannot read or understand it refuses. Called by the API server, and started
+by the cluster.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from harness.lab.admission import (
     parse_review,
 )
 from harness.lab.configuration import check_keys
+from harness.lab.known import Known
 from harness.lab.serving import HEALTH, Certificate, serve
 
 _LOG = logging.getLogger(__name__)
@@ -42,6 +44,9 @@ _RESOURCES = {resource.kind: resource for resource in LAB_KINDS}
 
 #: Kind, namespace and name to the objects there; an empty name means every one.
 Read = Callable[[str, str, str], tuple[Mapping[str, Any], ...]]
+
+#: Returns what is known already of what a decision looks at; None where not all of it is.
+Recall = Callable[[Request], World | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +88,26 @@ class WebhookConfig:
 
 
 def review(
-    path: Path, body: Any, read: Read, *, harness_user: str = "", clock: Clock = SYSTEM_CLOCK
+    path: Path,
+    body: Any,
+    read: Read,
+    *,
+    recall: Recall = lambda _: None,
+    harness_user: str = "",
+    clock: Clock = SYSTEM_CLOCK,
 ) -> dict[str, Any]:
-    """Return the AdmissionReview that answers another; never raises for what a caller sent."""
+    """Return the AdmissionReview that answers another; never raises for what a caller sent.
+
+    What is known already may be late: it is enough to allow, and never to refuse.
+    """
     request = parse_review(path, body, now=clock.now(), harness_user=harness_user)
     if request is None:
         refused = Decision(allowed=False, code=422, message="not an AdmissionReview v1 request")
         return refused.review("")
+    if known := recall(request):
+        decision = decide(request, known)
+        if decision.allowed:
+            return decision.review(request.uid)
     try:
         world = _look(request, read)
     except KubeError as error:
@@ -109,9 +127,9 @@ def _look(request: Request, read: Read) -> World:
     return World(objects=objects)
 
 
-def build_app(read: Read, *, harness_user: str = "") -> Starlette:
+def build_app(read: Read, *, recall: Recall = lambda _: None, harness_user: str = "") -> Starlette:
     """Return the application: POST /mutate and POST /validate, GET /healthz."""
-    answer_review = partial(review, harness_user=harness_user)
+    answer_review = partial(review, recall=recall, harness_user=harness_user)
 
     def route(path: Path) -> Route:
         async def answer(http: HttpRequest) -> JSONResponse:
@@ -129,6 +147,8 @@ def build_app(read: Read, *, harness_user: str = "") -> Starlette:
 def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], None]) -> None:
     """Serve until SIGTERM."""
     client = KubeClient.from_kubeconfig(config.kubeconfig_path)
+    known = Known()
+    known.start(client)
 
     def read(kind: str, namespace: str, name: str) -> tuple[Mapping[str, Any], ...]:
         if not name:
@@ -137,7 +157,7 @@ def run_webhook(config: WebhookConfig, say: Callable[[str, Mapping[str, Any]], N
         return (found,) if found is not None else ()
 
     serve(
-        build_app(read, harness_user=config.harness_user),
+        build_app(read, recall=known.world, harness_user=config.harness_user),
         host=config.host,
         port=config.port,
         on_ready=lambda port: say("ready", {"port": port}),

@@ -208,6 +208,12 @@ class Act(Frozen):
         return self
 
     @property
+    def interrupt(self) -> Interruption | None:
+        """How the wait for its call is broken; None where it is not."""
+        asked = self.run or self.resume
+        return asked.interrupt if asked else None
+
+    @property
     def verbs(self) -> tuple[str, ...]:
         """The verbs that are set."""
         return tuple(verb for verb in _VERBS if getattr(self, verb) is not None)

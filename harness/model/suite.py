@@ -80,10 +80,9 @@ class Task(Frozen):
         if self.setup is not None and self.setup.interrupt is not None:
             found["node_access"] = f"its setup {self.setup.interrupt}"
         for act in self.history:
-            asked = act.run or act.resume
-            if asked and asked.interrupt:
-                for capability in sorted(INTERRUPTION_REQUIRES[asked.interrupt.kind]):
-                    found.setdefault(capability, f"its history {asked.interrupt.kind}")
+            if act.interrupt is not None:
+                for capability in sorted(INTERRUPTION_REQUIRES[act.interrupt.kind]):
+                    found.setdefault(capability, f"its history {act.interrupt.kind}")
         for part in self.cast:
             if part.when.created is not None or part.when.touched is not None:
                 found.setdefault("audit", f"its cast {part.name}")

@@ -14,7 +14,7 @@ from harness.bench.ledger import AttemptEntry
 from harness.bench.platform_sweep import PlatformSwept, sweep_platform
 from harness.bench.record import Record
 from harness.bench.teardown import settle
-from harness.bench.world import destroy_world
+from harness.bench.world_sweep import destroy_world
 from harness.cluster.existing.provider import INVENTORY_FILE
 from harness.core.files import write_json
 from harness.core.identity import ProcessIdentity

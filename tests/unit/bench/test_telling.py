@@ -66,7 +66,9 @@ def test_the_controller_stops_where_a_setup_says(tmp_path: Path) -> None:
     folder = SuiteFolder(tmp_path)
     folder.change("settle/task", "cancel_after_seconds: 0.3", "interrupt: controller_killed")
 
-    assert pause_of(folder.load().tasks["settle"].task) == Pause(at="after_send", task=None)
+    assert pause_of(folder.load().tasks["settle"].task) == Pause(
+        at="after_send", task="night-shift-mix"
+    )
 
 
 def test_what_is_secret_does_not_show_when_a_plan_is_printed(tmp_path: Path) -> None:

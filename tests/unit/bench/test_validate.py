@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.bench.setup import PAUSE_POINT, pause_point, require_runner
 from harness.bench.trials import Trial, truths_to_try
 from harness.bench.validate import Row, Validated, compare
-from harness.errors import SuiteError
 from harness.model.checks import CheckKind
 from harness.model.evidence import Status
 from harness.model.results import AttemptResult, CheckOutcome
-from harness.model.suite import Expected, ExpectedScore, Setup
+from harness.model.suite import Expected, ExpectedScore
 from tests.unit.bench.fakes import SuiteFolder
 
 DENIED = CheckKind.POLICY_NEVER_DENIED
@@ -147,23 +145,3 @@ def test_a_suite_is_believed_when_every_row_holds_and_nothing_is_left() -> None:
     assert not validated(good, bad).ok
     assert not validated().ok
     assert not validated(good, leftovers=("namespaces lab-1",)).ok
-
-
-def test_a_task_with_a_setup_needs_somebody_to_perform_it(tmp_path: Path) -> None:
-    tasks = SuiteFolder(tmp_path).load().suite.tasks
-
-    require_runner(tasks, lambda _setup, _world: {})
-    require_runner(tasks[:1], None)
-    with pytest.raises(SuiteError) as caught:
-        require_runner(tasks, None)
-
-    assert str(caught.value) == ("task 'settle' has a setup, and there is no runner to perform it")
-
-
-def test_only_a_controller_that_is_to_be_killed_pauses() -> None:
-    killed = Setup(capability="sim.mix_color", interrupt="controller_killed")
-    cancelled = Setup(capability="sim.mix_color", cancel_after_seconds=0.3)
-
-    assert pause_point(killed) == PAUSE_POINT
-    assert pause_point(cancelled) is None
-    assert pause_point(None) is None

@@ -42,7 +42,7 @@ def asks(told: Story, seconds: float, *capabilities: str, dry_run: bool = False)
     return told.writes(seconds, "create", "labruns", "x", body=body, dry_run=dry_run)
 
 
-NEVERS = [
+NEVER_CASES = [
     fails(
         "a collection that has no name",
         deletes("", verb="deletecollection"),
@@ -467,4 +467,4 @@ QUESTIONS = [
     ),
 ]
 
-CASES = (*NEVERS, *AT_LEASTS, *SCOPES, *SURVIVORS, *QUESTIONS)
+CASES = (*NEVER_CASES, *AT_LEASTS, *SCOPES, *SURVIVORS, *QUESTIONS)
