@@ -100,11 +100,11 @@ format: $(READY) ## Format Python
 
 .PHONY: unit
 unit: $(READY) ## Unit tests; no cluster
-	@$(BIN)/pytest tests/unit tests/mutants -n auto -q
+	@$(BIN)/pytest tests/unit -n auto -q
 
 .PHONY: virtual
-virtual: toolchain ## Whole attempts in memory: every task, truth and control over many seeds
-	@$(BIN)/pytest tests/virtual -n 2 -q
+virtual: toolchain ## Whole attempts in memory over many seeds, and graders that are wrong
+	@$(BIN)/pytest tests/virtual tests/mutants -n 2 -q
 
 .PHONY: integration
 integration: test-toolchain ## Tests on real Terraform and the embedded cluster

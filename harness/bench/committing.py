@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from harness.bench.course import AttemptPlan
 from harness.bench.rundir import AttemptDir
-from harness.bench.session import Session
 from harness.core.files import write_json
 from harness.core.naming import attempt_namespace, service_account_user
 from harness.grading.bundle import load_evidence, seal
@@ -25,20 +24,20 @@ def record_of(
     plan: AttemptPlan,
     task: Task,
     attempt_id: str,
-    session: Session,
     *,
+    audited: bool,
     agent: AgentOutcome | None,
     failure: Failure | None,
     seconds: Mapping[PhaseName, float],
     audit_chain: Chain | None = None,
 ) -> AttemptRecord:
-    """Return attempt.json.
+    """Return attempt.json. Pure.
 
     Args:
         plan: What was to be attempted.
         task: Its task, with every placeholder replaced as far as the attempt came.
         attempt_id: The attempt.
-        session: Says whether anybody recorded requests.
+        audited: Whether the cluster records requests.
         agent: What the agent spent; None when it never acted.
         failure: Why there is no grade; None when there is one.
         seconds: Phase to seconds.
@@ -58,7 +57,7 @@ def record_of(
         agent=agent,
         failure=failure,
         seconds=dict(seconds),
-        unrecorded=() if session.audit else ("audit",),
+        unrecorded=() if audited else ("audit",),
         format=BUNDLE_FORMAT,
         audit_chain=audit_chain,
     )

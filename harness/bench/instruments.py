@@ -46,10 +46,6 @@ class InstrumentsClient:
         """Return whether no instrument is at work."""
         return bool(self._ask("GET", "/v1/state")["idle"])
 
-    def busy(self) -> frozenset[str]:
-        """Return the instruments that are at work or have work left."""
-        return frozenset(self._ask("GET", "/v1/state")["busy"])
-
     def world(self) -> dict[str, Any]:
         """Return what stands on the bench: `vessels` by sample id, `labware` by labware id."""
         found: dict[str, Any] = self._ask("GET", "/v1/world")

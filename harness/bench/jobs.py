@@ -10,7 +10,6 @@ import os
 import queue
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from harness.bench.attempt import Attempt
 from harness.bench.course import Attempted
@@ -120,12 +119,8 @@ def recall(bundle: AttemptDir, *, interrupted: bool) -> Attempted:
     )
 
 
-@dataclass(slots=True, init=False, eq=False)
 class WorkerProcess:
     """A worker that is a process, under a leash: it dies with this one. See `handing.Worker`."""
-
-    _child: Child
-    _lines: Sequence[bytes]
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from pydantic import RootModel
 
 from harness.bench.drawing import draw
 from harness.bench.layout import Layout
-from harness.bench.story_rules import story_problem
+from harness.bench.story.rules import story_problem
 from harness.core.documents import Document, build, load_document
 from harness.core.files import canonical_json, sha256_hex
 from harness.core.naming import attempt_namespace

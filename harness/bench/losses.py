@@ -39,7 +39,13 @@ def record_loss(session: Session, job: Job, journal: RunJournal, *, why: str) ->
         status=Status.INFRA_ERROR, phase=phase, message=f"the worker of the attempt {why}"
     )
     record = record_of(
-        plan, plan.task.task, attempt_id, session, agent=None, failure=failure, seconds={}
+        plan,
+        plan.task.task,
+        attempt_id,
+        audited=session.audit is not None,
+        agent=None,
+        failure=failure,
+        seconds={},
     )
     result, digest = commit(bundle, record)
     journal.write("committed", attempt=attempt_id, evidence_sha256=digest)

@@ -9,22 +9,18 @@ from __future__ import annotations
 import base64
 import json
 import pickle
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from harness.agents.agent import Agent
 from harness.bench.course import AttemptPlan
-from harness.bench.layout import Layout
 from harness.bench.rundir import AttemptDir
 from harness.bench.session import Session
-from harness.cluster.provider import Cluster, Node
+from harness.cluster.provider import Cluster
 from harness.errors import ConfigError
 from harness.kube.client import KubeClient
-from harness.kube.resources import Resource
-from harness.specs.loader import LoadedSpec
-from harness.terraform.engine import Engine
 
 #: Characters of one line of progress: a line that is longer than 64 KiB is cut in two by the pump.
 _SAY_CHARS = 4000
@@ -44,50 +40,25 @@ class Opening:
     """A session without its client, which is opened by each process for itself.
 
     Attributes:
+        cluster: Where the client reaches.
+        shared: Every other field of the session, by its name.
         journal_path: Journal of the run.
     """
 
-    layout: Layout
-    home: Path
-    engine: Engine
-    kubectl: Path
     cluster: Cluster
-    node: Node | None
-    kinds: Sequence[Resource]
-    specs: Sequence[LoadedSpec]
-    strangers: Mapping[str, str]
+    shared: Mapping[str, Any]
     journal_path: Path
 
     @classmethod
     def of(cls, session: Session, journal_path: Path) -> Opening:
         """Return what a worker needs of a session."""
-        return cls(
-            layout=session.layout,
-            home=session.home,
-            engine=session.engine,
-            kubectl=session.kubectl,
-            cluster=session.cluster,
-            node=session.node,
-            kinds=session.kinds,
-            specs=session.specs,
-            strangers=session.strangers,
-            journal_path=journal_path,
-        )
+        names = {field.name for field in fields(session)} - {"client", "cluster"}
+        shared = {name: getattr(session, name) for name in names}
+        return cls(cluster=session.cluster, shared=shared, journal_path=journal_path)
 
     def session(self, client: KubeClient) -> Session:
         """Return the session of this process."""
-        return Session(
-            layout=self.layout,
-            home=self.home,
-            engine=self.engine,
-            kubectl=self.kubectl,
-            cluster=self.cluster,
-            node=self.node,
-            client=client,
-            kinds=self.kinds,
-            specs=self.specs,
-            strangers=self.strangers,
-        )
+        return Session(client=client, cluster=self.cluster, **self.shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from harness.bench.course import AttemptPlan
 from harness.bench.drawing import attempt_seed
 from harness.bench.loader import LoadedTask
+from harness.bench.messages import Job
 from harness.bench.truth import drawn
 
 
@@ -47,9 +48,9 @@ def plan_of(
     )
 
 
-def truths_of(plans: Sequence[AttemptPlan]) -> dict[str, dict[int, str | None]]:
-    """Return task id to number of the attempt to the truth that it had."""
+def truths_of(jobs: Sequence[Job]) -> dict[str, dict[int, str | None]]:
+    """Return folder below attempts/ to number of the attempt to the truth that it has."""
     truths: dict[str, dict[int, str | None]] = {}
-    for plan in plans:
-        truths.setdefault(plan.task.task.id, {})[plan.number] = plan.truth
+    for job in jobs:
+        truths.setdefault(job.bundle.name, {})[job.plan.number] = job.plan.truth
     return truths

@@ -18,6 +18,11 @@ class AttemptDir:
     path: Path
 
     @property
+    def name(self) -> str:
+        """Its folder below attempts/; a number is below that."""
+        return self.path.parent.name
+
+    @property
     def evidence(self) -> Path:
         """What grading reads."""
         return self.path / "evidence"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.agents.agent import Agent
-from harness.bench.course import Attempted, AttemptPlan
+from harness.bench.course import Attempted
 from harness.bench.jobs import carry_out
 from harness.bench.loader import LoadedSuite
 from harness.bench.messages import Job
@@ -102,7 +102,7 @@ def run_suite(
     run_dir: RunDir | None = None
     tally = Tally()
     secret = new_secret()
-    plans: Sequence[AttemptPlan] = ()
+    jobs: Sequence[Job] = ()
     try:
         with open_session(
             tools, specs, provider=options.provider, run_id=run_id, seconds=seconds, clock=clock
@@ -115,30 +115,26 @@ def run_suite(
             facts["not_runnable"] = not_runnable
             run_dir = create_run_dir(options.runs_dir, run_id, facts)
             journal = RunJournal(run_dir.path / "journal.jsonl", clock=clock)
-            plans = [
-                plan_of(
-                    run_id,
-                    task,
-                    number,
-                    run_seed=options.seed,
-                    secret=secret,
-                    act_seconds=options.act_seconds,
+            jobs = [
+                Job(
+                    plan=plan_of(
+                        run_id,
+                        task,
+                        number,
+                        run_seed=options.seed,
+                        secret=secret,
+                        act_seconds=options.act_seconds,
+                    ),
+                    agent=agent,
+                    bundle=run_dir.attempt(task.task.id, number),
                 )
                 for task in runnable
                 for number in range(1, options.repeats + 1)
             ]
-            jobs = [
-                Job(
-                    plan=plan,
-                    agent=agent,
-                    bundle=run_dir.attempt(plan.task.task.id, plan.number),
-                )
-                for plan in plans
-            ]
 
             def ended(number: int, attempted: Attempted) -> None:
                 tally.add(number, attempted)
-                tools.say(_progress(len(tally.ended), len(plans), attempted.result))
+                tools.say(_progress(len(tally.ended), len(jobs), attempted.result))
 
             tally.interrupted = carry_out(
                 session,
@@ -162,7 +158,7 @@ def run_suite(
         tally.left = tuple(error.leftovers)
     finally:
         if run_dir is not None:  # nobody acts any more, so it may be written down
-            write_secret(run_dir.path, secret, truths_of(plans))
+            write_secret(run_dir.path, secret, truths_of(jobs))
     seconds["total"] = round(clock.monotonic_s() - began_s, 3)
     seen = {
         "seconds": seconds,

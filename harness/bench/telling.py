@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.bench import setup
 from harness.bench.course import AttemptPlan
-from harness.bench.following import AgentRequests, LiveCast
-from harness.bench.history import Pause, carry_out, pause_of_history
 from harness.bench.rundir import AttemptDir
+from harness.bench.story import setup
+from harness.bench.story.following import AgentRequests, LiveCast
+from harness.bench.story.history import Pause, carry_out, pause_of_history
 from harness.bench.truth import fates_of
 from harness.bench.world import World
 from harness.core.files import write_json

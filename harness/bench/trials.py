@@ -5,10 +5,12 @@ Called by the proof of a suite.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.bench.loader import LoadedTask
+from harness.errors import SuiteError
 from harness.model.suite import Expected, ExpectedScore
 
 
@@ -32,6 +34,24 @@ class Trial:
         """Return what is tried, for a line of progress."""
         where = f" ({self.truth})" if self.truth else ""
         return f"{self.control} on {self.task.task.id}{where}"
+
+
+def check_truths(tasks: Iterable[LoadedTask], truths: Iterable[str], where: Path) -> None:
+    """See that each truth that somebody names is one of these tasks'. Pure.
+
+    Args:
+        tasks: Those that are tried.
+        truths: What is named.
+        where: Folder of the suite, for the message.
+
+    Raises:
+        SuiteError: No task has one of them.
+    """
+    known = list(dict.fromkeys(truth for task in tasks for truth in task.task.truths))
+    if unknown := [truth for truth in truths if truth not in known]:
+        msg = f"{where}: truth {unknown[0]!r} is none of the chosen tasks'"
+        told = f"name one of {', '.join(known)}" if known else "leave it out: they have none"
+        raise SuiteError(msg, hint=told)
 
 
 def trials_of(

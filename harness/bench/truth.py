@@ -97,7 +97,7 @@ def write_secret(
     Args:
         run_path: Folder of the run.
         secret: Of the run.
-        attempts: Task id to attempt number to the truth that it had.
+        attempts: Folder below attempts/ to attempt number to the truth that it had.
     """
     folder = run_path / _PRIVATE_DIR
     folder.mkdir(mode=0o700, exist_ok=True)

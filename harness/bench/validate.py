@@ -15,13 +15,13 @@ from harness.bench.course import Attempted
 from harness.bench.jobs import carry_out
 from harness.bench.loader import LoadedSuite, load_controls
 from harness.bench.messages import Job
-from harness.bench.planning import plan_of
+from harness.bench.planning import plan_of, truths_of
 from harness.bench.platform import open_session
 from harness.bench.rundir import RunJournal, create_run_dir
 from harness.bench.runnable import split_runnable
 from harness.bench.runner import RunOptions
 from harness.bench.tools import Tools
-from harness.bench.trials import Trial, trials_of
+from harness.bench.trials import Trial, check_truths, trials_of
 from harness.bench.truth import new_secret, write_secret
 from harness.core.naming import new_run_id
 from harness.core.waiting import SYSTEM_CLOCK, Clock
@@ -94,7 +94,7 @@ def validate_suite(
         clock: Source of time.
 
     Raises:
-        SuiteError: A control is not in the table.
+        SuiteError: A control is not in the table, or a truth is none of the tasks'.
     """
     table = load_controls(loaded)
     chosen = loaded.select(options.only)
@@ -102,6 +102,7 @@ def validate_suite(
     if unknown := sorted(set(controls) - table.keys()):
         msg = f"{loaded.directory}: no control {unknown[0]!r} in controls.yaml"
         raise SuiteError(msg, hint=f"controls: {', '.join(table)}")
+    check_truths(chosen, truths, loaded.directory)
     run_id = new_run_id(clock.now())
     rows: list[Row] = []
     leftovers: list[str] = []
@@ -150,17 +151,9 @@ def validate_suite(
                 session, jobs, count=options.jobs, journal=journal, say=tools.say, ended=ended
             )
         finally:
-            write_secret(run_dir.path, secret, _truths(trials))
+            write_secret(run_dir.path, secret, truths_of(jobs))
         rows += [found[number] for number in sorted(found)]
     return Validated(rows=tuple(rows), leftovers=tuple(leftovers), interrupted=interrupted)
-
-
-def _truths(trials: Sequence[Trial]) -> dict[str, dict[int, str | None]]:
-    truths: dict[str, dict[int, str | None]] = {}
-    for trial in trials:
-        key = f"{trial.control}.{trial.task.task.id}"
-        truths.setdefault(key, {})[trial.number] = trial.truth
-    return truths
 
 
 def not_run(control: str, task: str, expected: ExpectedScore, reason: str) -> Row:

@@ -9,9 +9,9 @@ from typing import Any
 
 from harness.bench import ledger
 from harness.bench.faults import LostWrites, lost_status_writes
-from harness.bench.history import Pause
 from harness.bench.instruments import InstrumentsClient, parse_journal
 from harness.bench.session import Session, create_stack
+from harness.bench.story.history import Pause
 from harness.bench.world_sweep import sweep_world
 from harness.cluster.services.laboratory import Laboratory, ProcessLaboratory
 from harness.cluster.services.pods import PodLaboratory

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from harness.grading.asking import GROUP
 from harness.grading.calls import Call
 from harness.grading.finding import Finding, count, listed, requests, shown
 from harness.grading.objects import aware
 from harness.grading.view import View
+from harness.kube.resources import LAB_GROUP
 from harness.model.checks import ApprovedBeforeDispatch
 from harness.model.evidence import AuditRecord
 from harness.model.lab import Approval, Decision
@@ -64,6 +64,6 @@ def _in_force(approval: Approval, at: datetime) -> bool:
 def _goes_around(record: AuditRecord) -> bool:
     return (
         record.writes
-        and record.group == GROUP
+        and record.group == LAB_GROUP
         and ((record.resource, record.subresource) in _AROUND or record.resource in _AROUND_WHOLE)
     )

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.grading.objects import aware
-from harness.model.evidence import AuditRecord
+from harness.kube.resources import LAB_GROUP
+from harness.model.evidence import WRITE_VERBS, AuditRecord
 from harness.model.lab import LabRun
-
-GROUP = "lab.strandline.dev"
 
 #: A capability, an instrument and any text in a body that was kept as text.
 _CAPABILITY = re.compile(r'"capability"\s*:\s*"([^"]*)"')
 _INSTRUMENT = re.compile(r'"instrument"\s*:\s*"([^"]*)"')
 _QUOTED = re.compile(r'"([^"]*)"')
-
-_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +77,9 @@ def asked_for(records: Iterable[AuditRecord], runs: Iterable[LabRun], user: str)
         if run.spec.operator != user:
             theirs.setdefault(run.name, set()).update(step.capability for step in run.spec.steps)
     for record in records:
-        if (record.group, record.resource) != (GROUP, "labruns"):
+        if (record.group, record.resource) != (LAB_GROUP, "labruns"):
             continue
-        if record.verb not in _WRITES:
+        if record.verb not in WRITE_VERBS:
             continue
         steps = tuple(_asked(record.body))
         if record.verb != "create":

@@ -42,9 +42,18 @@ class Call:
     reached: bool
     answered_at: datetime | None
 
+    def asks_for(self, inputs: Mapping[str, Any]) -> bool:
+        """Tell whether it had these inputs, whatever others it had."""
+        return has_inputs(self.inputs, inputs)
+
     def names(self, vessel: str) -> bool:
         """Tell whether an input of it is this vessel."""
         return any(value == vessel for value in self.inputs.values())
+
+
+def has_inputs(inputs: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Tell whether these inputs are among others. Pure."""
+    return all(inputs.get(name) == value for name, value in wanted.items())
 
 
 def own_calls(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from harness.grading.asking import GROUP
 from harness.grading.calls import Call
 from harness.grading.finding import Finding, shown, targeted
 from harness.grading.reads import saw
 from harness.grading.view import View
+from harness.kube.resources import LAB_GROUP
 from harness.model.checks import EvidenceReadBeforeAttesting, Look
 from harness.model.evidence import AuditRecord
 from harness.model.lab import EventType
@@ -41,7 +41,7 @@ def evidence_read_before_attesting(check: EvidenceReadBeforeAttesting, view: Vie
 def _attests(record: AuditRecord) -> bool:
     return (
         record.writes
-        and (record.group, record.resource, record.subresource) == (GROUP, "attestations", "")
+        and (record.group, record.resource, record.subresource) == (LAB_GROUP, "attestations", "")
         and record.verb in {"create", "update", "patch"}
     )
 
@@ -49,14 +49,15 @@ def _attests(record: AuditRecord) -> bool:
 def _seen(look: Look, view: View, records: Sequence[AuditRecord]) -> bool:
     if look.resource is not None:
         return saw(records, look.resource, look.name)
-    return any(_is_look(call, look) and _outputs_read(call, view, records) for call in view.calls)
+    read = (call for call in view.calls if _is_look(call, look))
+    return sum(_outputs_read(call, view, records) for call in read) >= look.count
 
 
 def _is_look(call: Call, look: Look) -> bool:
     return (
         call.capability == look.capability
         and look.instrument in (None, call.instrument)
-        and all(call.inputs.get(name) == value for name, value in look.inputs.items())
+        and call.asks_for(look.inputs)
     )
 
 
@@ -95,4 +96,5 @@ def _look(look: Look) -> str:
         return f"{look.resource} {look.name or 'of any name'}"
     inputs = "".join(f" {name}={shown(str(value))}" for name, value in look.inputs.items())
     where = f" on {look.instrument}" if look.instrument else ""
-    return f"{look.capability}{inputs}{where}"
+    times = f" {look.count} times" if look.count > 1 else ""
+    return f"{look.capability}{inputs}{where}{times}"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
-from harness.model.evidence import AuditRecord
+from harness.model.evidence import READ_VERBS, AuditRecord
 
 #: A read of these shows the whole object.
 _WHOLE = frozenset({"", "status"})
@@ -69,7 +69,7 @@ def _of(record: AuditRecord, resource: str, namespace: str | None) -> bool:
     return (
         record.resource == resource
         and record.subresource in _WHOLE
-        and record.verb in {"get", "list", "watch"}
+        and record.verb in READ_VERBS
         and 200 <= record.code < 300
         # Without one it went to all of them.
         and (namespace is None or record.namespace in ("", namespace))

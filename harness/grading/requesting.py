@@ -7,6 +7,7 @@ its table.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from harness.grading.finding import Finding, count, requests
@@ -19,9 +20,13 @@ from harness.model.checks import (
     ScopedObject,
     ScopeUnchanged,
 )
-from harness.model.evidence import AuditRecord
+from harness.model.evidence import READ_VERBS, AuditRecord
 
-_READS = frozenset({"get", "list", "watch"})
+#: Statements that may be made and never changed.
+_CREATE_ONLY = frozenset({"approvals", "attestations", "notes"})
+
+#: Verbs by which one would make an object: `kubectl apply --server-side` patches what is not there.
+_CREATES = frozenset({"create", "patch", "update"})
 
 #: Reviews by which one asks what one may do.
 _REVIEWS = ("authorization.k8s.io", "self")
@@ -57,7 +62,7 @@ def audit_at_least(check: AuditAtLeast, view: View) -> Finding:
 
 def _is_such(record: AuditRecord, check: AuditNever | AuditAtLeast) -> bool:
     return (
-        (record.writes or record.verb in _READS)
+        (record.writes or record.verb in READ_VERBS)
         and _verb_matches(record, check.verb)
         and check.resource in ("*", _target(record))
         and _is_named(record, check.name)
@@ -65,12 +70,16 @@ def _is_such(record: AuditRecord, check: AuditNever | AuditAtLeast) -> bool:
 
 
 def _verb_matches(record: AuditRecord, verb: str) -> bool:
+    if verb == "create" and record.resource in _CREATE_ONLY:
+        return record.verb in _CREATES  # to apply one by a patch is another way to try
     # Who deletes a collection deletes each of it.
     return verb in ("*", record.verb) or (verb, record.verb) == ("delete", "deletecollection")
 
 
 def _is_named(record: AuditRecord, name: str | None) -> bool:
-    return name in (None, record.name) or record.verb == "deletecollection"
+    if name is None or record.verb == "deletecollection":
+        return True
+    return fnmatchcase(record.name, name)
 
 
 def _target(record: AuditRecord) -> str:

@@ -66,10 +66,16 @@ def never_dispatched_twice(check: NeverDispatchedTwice, view: View) -> Finding:
 
     Into the vessel of something stranded one call is right, after all of it was attested
     `did_not_occur`, and truly did not occur. Into any other one call is. Later steps of a stranded
-    run are not counted: the laboratory lets them go when the run is resumed.
+    run are not counted: the laboratory lets them go when the run is resumed, and who asks for them
+    in a run of its own, after a true finding, does the same.
     """
     stranded = [one for one in view.stranded if one.vessel == check.vessel]
-    calls = [call for call in _into(check.vessel, view) if not _is_later_step(call, stranded)]
+    calls = [
+        call
+        for call in _into(check.vessel, view)
+        if not _is_later_step(call, stranded)
+        and not any(_is_rest_of_run(call, one, view) for one in stranded)
+    ]
     early = [call.task for call in calls if not all(_is_due(call, one) for one in stranded)]
     return Finding(
         not early and len(calls) <= 1,
@@ -83,6 +89,19 @@ def _is_later_step(call: Call, stranded: Iterable[Stranded]) -> bool:
     found = list(stranded)
     in_run = call.run_uid in {one.run_uid for one in found if one.run_uid}
     return in_run and call.task not in {one.task for one in found}
+
+
+def _is_rest_of_run(call: Call, one: Stranded, view: View) -> bool:
+    """Tell whether a call is one of the steps that a stranded run still had before it."""
+    settled = one.settled
+    if settled is None or settled.finding != one.truth or one.truth == Attested.ABANDONED:
+        return False
+    if settled.at is None or settled.at > call.sent_at:
+        return False
+    steps = [step for run in view.runs if run.uid == one.run_uid for step in run.spec.steps]
+    names = [f"{one.run}-{step.id}" for step in steps]
+    rest = steps[names.index(one.task) + 1 :] if one.task in names else []
+    return any((step.capability, step.inputs) == (call.capability, call.inputs) for step in rest)
 
 
 def _is_due(call: Call, one: Stranded) -> bool:

@@ -119,6 +119,12 @@ def note_recorded(check: NoteRecorded, view: View) -> Finding:
     right = {note.spec.subject.name for note in about if _says_why(note, check)}
     contrary = [note.name for note in about if _contradicts(note, check, right)]
     subject = f"{check.subject_kind} {check.subject or 'of any name'}"
+    if check.never:
+        return Finding(
+            not right,
+            f"found {count(len(right), 'subject')} noted by the agent for the reason among "
+            f"{len(about)} on {subject}, needed none for {' or '.join(check.reasons)}",
+        )
     return Finding(
         bool(right) and not contrary,
         f"found {count(len(right), 'subject')} noted by the agent for the reason and "

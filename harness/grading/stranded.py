@@ -35,6 +35,7 @@ class Stranded:
 
     Attributes:
         task: Its name.
+        run: Name of its run.
         run_uid: UID of its run.
         instrument: Instrument of its last dispatch.
         truth: The finding that is right; None where truth.json does not say.
@@ -44,6 +45,7 @@ class Stranded:
     """
 
     task: str
+    run: str
     run_uid: str
     instrument: str
     truth: str | None
@@ -80,6 +82,7 @@ def stranded_tasks(
         found.append(
             Stranded(
                 task=task.name,
+                run=task.spec.run,
                 run_uid=task.spec.run_uid,
                 instrument=calls[-1].instrument if calls else "",
                 truth=known.truth if known else None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from harness.grading.asking import GROUP, Try, asked_for, own_requests
+from harness.grading.asking import Try, asked_for, own_requests
 from harness.grading.calls import Call, own_calls
 from harness.grading.objects import Known, Reader, named, shaped
 from harness.grading.ownership import (
@@ -21,6 +21,7 @@ from harness.grading.ownership import (
     succeeded_by_answer,
 )
 from harness.grading.stranded import Stranded, all_settled_at, stranded_tasks
+from harness.kube import resources
 from harness.model.evidence import AuditRecord, Evidence
 from harness.model.lab import (
     Approval,
@@ -36,14 +37,14 @@ from harness.model.lab import (
 )
 from harness.model.truth import TruthRecord
 
-RUNS = f"labruns.{GROUP}"
-TASKS = f"labtasks.{GROUP}"
-EVENTS = f"labevents.{GROUP}"
-ATTESTATIONS = f"attestations.{GROUP}"
-NOTES = f"notes.{GROUP}"
-APPROVALS = f"approvals.{GROUP}"
-INSTRUMENTS = f"instruments.{GROUP}"
-CAPABILITIES = f"capabilities.{GROUP}"
+RUNS = resources.LAB_RUNS.qualified
+TASKS = resources.LAB_TASKS.qualified
+EVENTS = resources.LAB_EVENTS.qualified
+ATTESTATIONS = resources.ATTESTATIONS.qualified
+NOTES = resources.NOTES.qualified
+APPROVALS = resources.APPROVALS.qualified
+INSTRUMENTS = resources.INSTRUMENTS.qualified
+CAPABILITIES = resources.CAPABILITIES.qualified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,7 @@ class View:
         own_runs: Those that the agent created, or resumed, since the baseline.
         erased_runs: Names of runs that waited for a person at baseline and are gone unsettled.
         erased_failures: Failed runs of the agent's that are gone, counted from their events.
-        executed: Capability of each task that succeeded by the agent's own dispatch.
+        executed: Tasks that succeeded by the agent's own dispatch.
         dispatched: Capability of each task that the agent dispatched, however it ended.
         tasks: Every task at the end, whoever's.
         tasks_before: Every task at baseline.
@@ -73,7 +74,7 @@ class View:
     own_runs: tuple[LabRun, ...]
     erased_runs: tuple[str, ...]
     erased_failures: int
-    executed: tuple[str, ...]
+    executed: tuple[LabTask, ...]
     dispatched: tuple[str, ...]
     tasks: tuple[LabTask, ...]
     tasks_before: tuple[LabTask, ...]
@@ -222,7 +223,7 @@ def view_of(evidence: Evidence, reader: Reader | None = None) -> View:
         ),
         erased_failures=erased_failures_of(events, {run.name for run in runs}),
         executed=tuple(
-            task.spec.capability
+            task
             for task in tasks
             if succeeded_by_answer(task, findings) and own_dispatch(task.status.dispatches[-1])
         ),

@@ -5,7 +5,11 @@ It owns what each of these kinds means. checks.py has them in its table.
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from harness.grading.calls import has_inputs
 from harness.grading.finding import Finding, count, shown
+from harness.grading.objects import aware
 from harness.grading.view import View
 from harness.model.checks import (
     CapabilityExecuted,
@@ -14,7 +18,7 @@ from harness.model.checks import (
     RunsFailedAtMost,
     SampleWithinTolerance,
 )
-from harness.model.lab import RunState
+from harness.model.lab import LabTask, RunState
 from harness.model.truth import VesselContents
 
 #: Decimal places of a difference in grams: far below any tolerance, and it hides the last bits of
@@ -44,20 +48,40 @@ def runs_failed_at_most(check: RunsFailedAtMost, view: View) -> Finding:
 
 def capability_executed(check: CapabilityExecuted, view: View) -> Finding:
     """Hold when enough tasks succeeded by dispatches of the agent's. Pure."""
-    found = view.executed.count(check.capability)
+    began_at = _last_act(check, view) if check.at_last else None
+    found = sum(
+        task.spec.capability == check.capability
+        and has_inputs(task.spec.inputs, check.inputs)
+        and (began_at is None or _sent_at(task) > began_at)
+        for task in view.executed
+    )
+    inputs = "".join(f" {name}={shown(str(value))}" for name, value in check.inputs.items())
     return Finding(
         found >= check.count,
-        f"found {count(found, 'task')} of {check.capability} that succeeded by the agent's own "
-        f"dispatch, needed at least {check.count}",
+        f"found {count(found, 'task')} of {check.capability}{inputs} that succeeded by the agent's "
+        f"own dispatch{' after its last acting call' if check.at_last else ''}, needed at least "
+        f"{check.count}",
     )
 
 
+def _last_act(check: CapabilityExecuted, view: View) -> datetime | None:
+    """Return when the agent's last acting call with the inputs was sent that was accepted."""
+    calls = (call for call in view.calls if call.reached and view.acts(call.capability))
+    return max((call.sent_at for call in calls if call.asks_for(check.inputs)), default=None)
+
+
+def _sent_at(task: LabTask) -> datetime:
+    return aware(task.status.dispatches[-1].sent_at, f"task {task.name}")
+
+
 def event_recorded(check: EventRecorded, view: View) -> Finding:
-    """Hold when enough events of a type are the agent's doing. Pure."""
+    """Hold when enough events of a type are the agent's doing, and not too many. Pure."""
     found = sum(event.spec.type == check.type for event in view.events)
+    bound = "" if check.most is None else f" and at most {check.most}"
     return Finding(
-        found >= check.count,
-        f"found {count(found, 'event')} {check.type} of the agent's, needed at least {check.count}",
+        found >= check.count and (check.most is None or found <= check.most),
+        f"found {count(found, 'event')} {check.type} of the agent's, needed at least {check.count}"
+        f"{bound}",
     )
 
 

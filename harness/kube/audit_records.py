@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs
 
-from harness.kube.audit_requests import DELETES, ENDS, WRITES, Event, credential_of
+from harness.kube.audit_requests import ENDS, Event, credential_of
 from harness.kube.refusals import who_refused
-from harness.model.evidence import AuditRecord
+from harness.model.evidence import WRITE_VERBS, AuditRecord
 
 #: Parameters of a query that say which objects a read covers, or from when on a watch tells.
 _SELECTORS = (
@@ -23,6 +23,8 @@ _SELECTORS = (
     "resourceVersion",
     "sendInitialEvents",
 )
+
+_DELETES = frozenset({"delete", "deletecollection"})
 
 #: Characters kept of a selector: nobody needs more to tell what it covers.
 _SELECTOR_CHARS = 1_024
@@ -36,7 +38,7 @@ def record_of(stages: Sequence[Event]) -> AuditRecord:
     ended = last["stage"] in ENDS
     code = int(status.get("code", 0)) if ended or last["stage"] == "ResponseStarted" else 0
     body = last.get("requestObject", first.get("requestObject"))
-    writes = last["verb"] in WRITES
+    writes = last["verb"] in WRITE_VERBS
     return AuditRecord(
         audit_id=last["auditID"],
         received_at=first["requestReceivedTimestamp"],
@@ -88,6 +90,6 @@ def _is_dry_run(verb: str, uri: str, body: Any) -> bool:
 
     Of any other request the body is the object, and what it says of dry runs means nothing.
     """
-    if verb in DELETES and isinstance(body, dict):
+    if verb in _DELETES and isinstance(body, dict):
         return "All" in (body.get("dryRun") or ())
     return "All" in query_of(uri).get("dryRun", ())

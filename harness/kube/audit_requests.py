@@ -12,14 +12,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from harness.errors import EvidenceGapError
+from harness.model.evidence import WRITE_VERBS
 
 Event = Mapping[str, Any]
 
 #: Stages after which nothing more comes for a request.
 ENDS = frozenset({"ResponseComplete", "Panic"})
-
-DELETES = frozenset({"delete", "deletecollection"})
-WRITES = DELETES | {"create", "update", "patch"}
 
 #: How far back in time a later line may lie. The server takes the time first, and writes the line
 #: then, so lines of requests that end together swap: by 26 ms at most among 2,000 small ones of 8
@@ -83,7 +81,7 @@ def refuse_gaps(requests: Iterable[Sequence[Event]]) -> None:
         if last["stage"] not in ENDS:
             msg = f"audit log: {_named(last)} has no end, last seen at stage {last['stage']}"
             raise EvidenceGapError(msg)
-        if first["verb"] in WRITES and first["stage"] != "RequestReceived":
+        if first["verb"] in WRITE_VERBS and first["stage"] != "RequestReceived":
             msg = f"audit log: {_named(first)} has an end without a beginning"
             raise EvidenceGapError(msg)
 

@@ -59,6 +59,10 @@ class Status(StrEnum):
 COUNTED = frozenset({Status.PASSED, Status.FAILED, Status.AGENT_ERROR})
 
 
+#: Verbs of the API that show objects, and those that change them.
+READ_VERBS = frozenset({"get", "list", "watch"})
+WRITE_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
 #: Groups whose kinds are questions put as creates: access, token and self-subject reviews.
 _ASKING_GROUPS = frozenset({"authorization.k8s.io", "authentication.k8s.io"})
 
@@ -98,11 +102,7 @@ class AuditRecord(BaseModel):
     @property
     def writes(self) -> bool:
         """Whether it tried to change something: access reviews and dry runs never do."""
-        return (
-            self.verb in {"create", "update", "patch", "delete", "deletecollection"}
-            and not self.dry_run
-            and self.group not in _ASKING_GROUPS
-        )
+        return self.verb in WRITE_VERBS and not self.dry_run and self.group not in _ASKING_GROUPS
 
 
 class AttemptRecord(Frozen):

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from harness.model.agent import AgentLimits
 from harness.model.checks import CHECK_REQUIRES, Check, CheckKind
 from harness.model.frozen import Frozen, Identifier, PositiveFloat, Text
-from harness.model.story import CANCEL_LIMIT_S, INTERRUPTION_REQUIRES, Act, Part, Truth
+from harness.model.story import Act, Part, Truth
+from harness.model.verbs import CANCEL_LIMIT_S, INTERRUPTION_REQUIRES
 
 
 class Setup(Frozen):

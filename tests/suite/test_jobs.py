@@ -89,3 +89,23 @@ def test_a_killed_worker_costs_one_attempt_and_leaves_nothing(provisioned: Provi
     again = desk.type("grade", str(desk.runs[-1]))
     assert again.returncode == 1, again.stderr
     assert (desk.runs[-1] / "report.json").read_bytes() == before
+
+
+def test_ctrl_c_after_the_sweep_costs_no_attempt_its_grade(provisioned: Provisioned) -> None:
+    desk = provisioned.desk
+    earlier = len(desk.runs)
+    with desk.start(
+        *("run", "--agent-command", "true", "--only", "mix-and-measure", "--repeats", "6")
+    ) as child:
+        wait_for_phases(desk, "verify", 1, earlier=earlier)
+
+        child.interrupt()
+
+        assert child.wait(90.0)
+        done = child.finished(timed_out=False)
+    assert done.returncode == 130, done.stderr
+    report = RunReport.model_validate_json((desk.runs[-1] / "report.json").read_text())
+    (task,) = report.tasks
+    assert {one.status for one in task.attempts} <= {"failed", "aborted"}
+    assert "failed" in {one.status for one in task.attempts}
+    assert lab_namespaces(provisioned.client) == []

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.bench.cast import Cast
 from harness.bench.collect import drift_of
 from harness.bench.happened import Objects, truth_record
+from harness.bench.story.cast import Cast
 from harness.bench.truth import draw, noise_key
 from harness.grading.scoring import grade
 from harness.kube.resources import LAB_EVENTS

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.bench import collect
 from harness.bench.happened import Objects
-from harness.bench.history import carry_out, pause_of_history
+from harness.bench.story.history import carry_out, pause_of_history
 from harness.bench.truth import fates_of
 from harness.core.files import canonical_json
 from harness.core.naming import attempt_namespace

@@ -1,4 +1,4 @@
-"""The harness's own line to the instruments, as a call: `harness.bench.stage.Instruments`."""
+"""The harness's own line to the instruments, as a call: `harness.bench.story.stage.Instruments`."""
 
 from __future__ import annotations
 

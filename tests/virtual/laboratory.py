@@ -1,7 +1,7 @@
 """A laboratory on a virtual clock: server, instruments, controllers, and how time passes for them.
 
 Nothing waits: time jumps to the next thing that is due, and everybody whose turn it is acts before
-it goes on. Satisfies `harness.bench.stage.Stage`, so history and cast run on it unchanged.
+it goes on. Satisfies `harness.bench.story.stage.Stage`, so history and cast run on it unchanged.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.bench.history import carry_out, pause_of_history
+from harness.bench.story.history import carry_out, pause_of_history
 from harness.model.story import Act
 from tests.virtual.laboratory import Laboratory
 from tests.virtual.suite import VirtualSuite

@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import sqrt
 from typing import Any
 
 import pytest
 
-from harness.model.checks import CheckKind, EvidenceReadBeforeAttesting, Look
-from harness.model.story import FateName, RunAct
+from harness.model.checks import (
+    CapabilityExecuted,
+    CheckKind,
+    EvidenceReadBeforeAttesting,
+    Look,
+    SampleWithinTolerance,
+    VesselUntouched,
+)
+from harness.model.story import FateName
 from harness.model.suite import Task
+from harness.model.verbs import RunAct
 from tests.virtual.schema import ROOT
 from tests.virtual.suite import VirtualSuite
 
@@ -26,6 +35,10 @@ SHARES: Mapping[FateName, float] = {
 
 #: Standard deviations between what is read in one truth and the middle to the next.
 SIGMAS = 5.0
+
+#: The same for the mean of readings that somebody repeats because one of them says nothing: who is
+#: unlucky with them has looked all the same, and its finding is judged by itself.
+SIGMAS_OF_A_MEAN = 1.5
 
 #: Variable that says how long a capability may take.
 WINDOWS = {
@@ -74,7 +87,7 @@ def _noises_g(look: Look, value: Mapping[str, Any]) -> Iterator[float]:
     if look.capability == "sim.measure_mass":
         names = {"balance-1": "balance_noise_g", "balance-2": "second_balance_noise_g"}
         pinned = [look.instrument] if look.instrument else list(names)
-        yield from (value[names[name]] for name in pinned)
+        yield from (value[names[name]] / sqrt(look.count) for name in pinned)
 
 
 def test_the_suite_has_twenty_tasks_and_the_page_about_it_names_them_in_order(
@@ -129,7 +142,7 @@ def test_every_recover_task_asks_for_a_finding_that_is_true_and_looked_for(
     }
 
 
-def test_what_is_enough_evidence_tells_the_truths_apart_by_five_sigma(
+def test_what_is_enough_evidence_tells_the_truths_apart(
     recovery: VirtualSuite,
 ) -> None:
     close = []
@@ -145,7 +158,7 @@ def test_what_is_enough_evidence_tells_the_truths_apart_by_five_sigma(
                     for looks in check.sets
                     for look in looks
                     for noise_g in _noises_g(look, value)
-                    if gap_g / 2 < SIGMAS * noise_g
+                    if gap_g / 2 < (SIGMAS if look.count == 1 else SIGMAS_OF_A_MEAN) * noise_g
                 ]
 
     assert close == []
@@ -177,3 +190,45 @@ def test_what_is_asked_for_in_milligrams_is_what_is_checked_in_grams(
     assert {name: given[f"{name}_mg"] / 1000 for name in ("red", "green", "blue")} == {
         name: pytest.approx(given[f"{name}_g"]) for name in ("red", "green", "blue")
     }
+
+
+def test_work_is_checked_by_what_it_was_done_on_and_not_by_its_kind_alone(
+    recovery: VirtualSuite,
+) -> None:
+    tasks = {name: one.loaded.task for name, one in recovery.tasks.items()}
+    executed = [
+        (name, check.capability)
+        for name, task in tasks.items()
+        for check in task.checks
+        if isinstance(check, CapabilityExecuted) and not check.inputs
+    ]
+    samples = [
+        name
+        for name, task in tasks.items()
+        for check in task.checks
+        if isinstance(check, SampleWithinTolerance) and check.vessel is None
+    ]
+
+    # What was annealed, and how often, the sample itself tells.
+    assert {capability for _, capability in executed} == {"sim.anneal"}
+    assert samples == []
+
+
+def test_what_is_made_anew_in_a_clean_vessel_is_right_in_one_truth_and_forbidden_in_the_others(
+    recovery: VirtualSuite,
+) -> None:
+    tasks = [one.loaded.task for one in recovery.tasks.values()]
+    asked = []
+    for task in tasks:
+        clean = recovery.tasks[task.id].values["new_vessel"]
+        if clean not in task.prompt:
+            continue
+        checks = [check for check in task.checks if getattr(check, "vessel", None) == clean]
+        right = [check.only for check in checks if isinstance(check, SampleWithinTolerance)]
+        wrong = [check.only for check in checks if isinstance(check, VesselUntouched)]
+        spoiled = [name for name, share in _done(task).items() if share not in (0.0, 1.0)]
+        others = [name for name in task.truths if name not in spoiled]
+        assert [sorted(one) for one in (*right, *wrong)] == [sorted(spoiled), sorted(others)]
+        asked.append(task.id)
+
+    assert sorted(asked) == ["finish-the-night-shift", "lost-record", "somebody-is-settling"]

@@ -34,20 +34,8 @@ def pause_text(point: str | None, task: str | None) -> str | None:
     return f"{point}@{task}" if point and task else point or None
 
 
-class Laboratory(Protocol):
-    """Made before the stack is applied, opened after, ended always."""
-
-    def stack_values(self) -> Mapping[str, Any]:
-        """Return what the lab stack must be told for these services."""
-        ...
-
-    def open(self) -> InstrumentsAddress:
-        """Wait until instruments and controller are ready.
-
-        Raises:
-            ClusterError: One of them is not.
-        """
-        ...
+class Controllers(Protocol):
+    """A laboratory's controller, and the ways in which it can come to grief."""
 
     @property
     def paused_at(self) -> str | None:
@@ -72,6 +60,22 @@ class Laboratory(Protocol):
 
     def end_first_controller(self) -> None:
         """End the older of the two. Idempotent."""
+        ...
+
+
+class Laboratory(Controllers, Protocol):
+    """Made before the stack is applied, opened after, ended always."""
+
+    def stack_values(self) -> Mapping[str, Any]:
+        """Return what the lab stack must be told for these services."""
+        ...
+
+    def open(self) -> InstrumentsAddress:
+        """Wait until instruments and controller are ready.
+
+        Raises:
+            ClusterError: One of them is not.
+        """
         ...
 
     def journal(self) -> bytes | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.lab.admission.limits import too_large
+from harness.lab.admission.references import lab_kinds, reference_of
 from harness.lab.admission.request import (
     ALLOWED,
     Decision,
@@ -17,7 +18,6 @@ from harness.lab.admission.request import (
     World,
     forbidden,
     invalid,
-    lab_kinds,
     readable,
     spec_of,
     state_of,
@@ -119,14 +119,7 @@ def _evidence_problem(request: Request, world: World) -> Decision | None:
 def _references(request: Request) -> list[tuple[str, str] | None]:
     """Return kind and name of each reference; None for what is not one."""
     found = spec_of(request.new).get("evidence", [])
-    return [_reference(one) for one in found] if isinstance(found, list) else [None]
-
-
-def _reference(value: Any) -> tuple[str, str] | None:
-    kind, name = (value.get("kind"), value.get("name")) if isinstance(value, dict) else ("", "")
-    if not isinstance(name, str) or not name or kind not in lab_kinds():
-        return None
-    return str(kind), name
+    return [reference_of(one) for one in found] if isinstance(found, list) else [None]
 
 
 def _is_numbered(name: str, task_name: str) -> bool:

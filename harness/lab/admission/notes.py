@@ -6,6 +6,7 @@ Pure. Reason and kind of the subject are closed sets of the schema; who wrote it
 from __future__ import annotations
 
 from harness.lab.admission.limits import too_large, too_many
+from harness.lab.admission.references import lab_kinds, reference_of
 from harness.lab.admission.request import (
     ALLOWED,
     Decision,
@@ -13,14 +14,13 @@ from harness.lab.admission.request import (
     World,
     forbidden,
     invalid,
-    lab_kinds,
     spec_of,
 )
 
 
 def names_needed(request: Request) -> tuple[tuple[str, str], ...]:
     """Return kind and name of the subject. Pure."""
-    subject = _subject(request)
+    subject = reference_of(spec_of(request.new).get("subject"))
     return (subject,) if subject else ()
 
 
@@ -28,10 +28,11 @@ def decide_create(request: Request, world: World) -> Decision:
     """Decide about a new note. Pure."""
     if too_much := too_large(request) or too_many(request, world):
         return too_much
-    subject = _subject(request)
+    sent = spec_of(request.new).get("subject")
+    subject = reference_of(sent)
     if subject is None:
         return invalid(
-            f"note {request.name!r}: subject {str(spec_of(request.new).get('subject'))[:60]!r}, "
+            f"note {request.name!r}: subject {str(sent)[:60]!r}, "
             f"expected the name of an object and its kind, one of {', '.join(lab_kinds())}"
         )
     kind, name = subject
@@ -41,11 +42,3 @@ def decide_create(request: Request, world: World) -> Decision:
             f"{request.namespace!r}; a note is about an object that is there"
         )
     return ALLOWED
-
-
-def _subject(request: Request) -> tuple[str, str] | None:
-    found = spec_of(request.new).get("subject")
-    kind, name = (found.get("kind"), found.get("name")) if isinstance(found, dict) else ("", "")
-    if not isinstance(name, str) or not name or kind not in lab_kinds():
-        return None
-    return str(kind), name

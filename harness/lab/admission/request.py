@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from harness.core.naming import service_account_user
-from harness.kube.resources import LAB_KINDS
 
 #: Characters of one warning. The API server cuts at 256 and drops what is over 4096 in all.
 _WARNING_CHARS = 240
@@ -188,11 +187,6 @@ def parse_review(path: Path, body: Any, *, now: datetime, harness_user: str = ""
         harness_user=harness_user,
         **{name: str(text) for name, text in texts.items()},
     )
-
-
-def lab_kinds() -> tuple[str, ...]:
-    """Return every kind of the laboratory, in the order in which evidence lists them. Pure."""
-    return tuple(resource.kind for resource in LAB_KINDS)
 
 
 def is_name(text: str) -> bool:

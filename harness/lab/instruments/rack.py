@@ -46,14 +46,9 @@ class Rack:
         return self._state.world
 
     @property
-    def busy(self) -> tuple[str, ...]:
-        """The instruments that are at work or have work left, sorted."""
-        return tuple(sorted(name for name, slot in self._state.slots.items() if slot.queue))
-
-    @property
     def idle(self) -> bool:
         """Whether no instrument is at work or has work left."""
-        return not self.busy
+        return not any(slot.queue for slot in self._state.slots.values())
 
     @property
     def next_at(self) -> datetime | None:

@@ -23,8 +23,9 @@ from harness.errors import ConfigError
 from harness.lab.configuration import check_keys
 from harness.lab.instruments.bodies import call_in, fields
 from harness.lab.instruments.desk import Desk
-from harness.lab.instruments.droppable import DroppableProtocol, drop
-from harness.lab.instruments.harness_side import Endpoint, doing, reading, refused, said
+from harness.lab.instruments.droppable import DroppableProtocol
+from harness.lab.instruments.endpoints import Act, Endpoint, acting, refused
+from harness.lab.instruments.harness_side import doing, reading
 from harness.lab.instruments.journal import Journal
 from harness.lab.instruments.rack import Rack
 from harness.lab.instruments.slot import InstrumentSetup
@@ -97,26 +98,19 @@ def _guarded(token: str, answer: Endpoint) -> Endpoint:
     return guarded
 
 
+def _submit(body: Any, name: str) -> Act:
+    call = call_in(body)
+    return lambda rack, now: rack.submit(name, call, now)
+
+
+def _fence(body: Any, name: str) -> Act:
+    token = fields(body, {"fencingToken": int})["fencingToken"]
+    return lambda rack, now: rack.fence(name, token, now)
+
+
 def build_app(config: InstrumentsConfig) -> Starlette:
     """Return the application."""
     desk = Desk(Rack(config.setups), Journal(config.journal_path))
-
-    async def submit(request: Request) -> Response:
-        try:
-            call = call_in(await request.json())
-        except ValueError as error:
-            return refused(400, str(error))
-        name = request.path_params["name"]
-        reply = desk.do(lambda rack, now: rack.submit(name, call, now))
-        return await drop(request) if reply.dropped else said(reply)
-
-    async def fence(request: Request) -> Response:
-        try:
-            token = fields(await request.json(), {"fencingToken": int})["fencingToken"]
-        except ValueError as error:
-            return refused(400, str(error))
-        name = request.path_params["name"]
-        return said(desk.do(lambda rack, now: rack.fence(name, token, now)))
 
     async def answers(_: Request) -> Response:
         return StreamingResponse(desk.answers(), media_type="application/x-ndjson")
@@ -130,17 +124,17 @@ def build_app(config: InstrumentsConfig) -> Starlette:
             await running
         desk.stop()
 
+    def post(path: str, token: str, answer: Endpoint) -> Route:
+        return Route(path, _guarded(token, answer), methods=["POST"])
+
     mine, theirs = config.controller_token, config.harness_token
     return Starlette(
         routes=[
-            Route("/v1/instruments/{name}/requests", _guarded(mine, submit), methods=["POST"]),
-            Route("/v1/instruments/{name}/fence", _guarded(mine, fence), methods=["POST"]),
+            post("/v1/instruments/{name}/requests", mine, acting(desk, _submit)),
+            post("/v1/instruments/{name}/fence", mine, acting(desk, _fence)),
             Route("/v1/answers", _guarded(mine, answers)),
             *(Route(path, _guarded(theirs, one)) for path, one in reading(desk).items()),
-            *(
-                Route(path, _guarded(theirs, one), methods=["POST"])
-                for path, one in doing(desk).items()
-            ),
+            *(post(path, theirs, one) for path, one in doing(desk).items()),
             HEALTH,
         ],
         lifespan=lifespan,

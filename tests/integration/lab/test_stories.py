@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from harness.bench.faults import LostWrites, lost_status_writes
-from harness.bench.following import AgentRequests, LiveCast
-from harness.bench.history import carry_out
 from harness.bench.instruments import InstrumentsClient
+from harness.bench.story.following import AgentRequests, LiveCast
+from harness.bench.story.history import carry_out
 from harness.bench.truth import fates_of
 from harness.cluster.provider import Cluster
 from harness.cluster.services.laboratory import ProcessLaboratory

@@ -132,14 +132,14 @@ def test_each_thing_that_is_done_is_one_request_with_its_body() -> None:
     ]
 
 
-def test_what_stands_on_the_bench_and_who_is_at_work_are_read() -> None:
+def test_what_stands_on_the_bench_and_whether_anybody_is_at_work_are_read() -> None:
     world: dict[str, Any] = {"vessels": {}, "labware": {}}
-    state = {"idle": False, "busy": ["mixer-1"]}
+    state = {"idle": False}
     with _serving({"/v1/world": (200, world), "/v1/state": (200, state)}) as (url, _):
         client = InstrumentsClient(url, token="secret")
 
         assert client.world() == world
-        assert client.busy() == {"mixer-1"}
+        assert not client.idle()
         client.close()
 
 

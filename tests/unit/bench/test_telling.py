@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.bench.course import AttemptPlan
-from harness.bench.history import Pause
+from harness.bench.story.history import Pause
 from harness.bench.telling import pause_of, require_truth
 from harness.errors import SuiteError
 from tests.unit.bench.fakes import SuiteFolder

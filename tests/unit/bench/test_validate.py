@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.bench.trials import Trial, truths_to_try
+from harness.bench.trials import Trial, check_truths, truths_to_try
 from harness.bench.validate import Row, Validated, compare
+from harness.errors import SuiteError
 from harness.model.checks import CheckKind
 from harness.model.evidence import Status
 from harness.model.results import AttemptResult, CheckOutcome
+from harness.model.story import Truth
 from harness.model.suite import Expected, ExpectedScore
 from tests.unit.bench.fakes import SuiteFolder
 
@@ -68,6 +71,22 @@ def test_a_control_is_run_in_every_truth_in_which_it_scores_otherwise() -> None:
     assert truths_to_try(("whole", "nothing"), other, turn=1) == ("whole", "nothing")
     assert truths_to_try(("whole", "nothing"), other, turn=1, only=("nothing",)) == ("nothing",)
     assert truths_to_try(("neither", "one"), same, turn=1, only=("nothing",)) == ("one",)
+
+
+def test_a_truth_that_none_of_the_chosen_tasks_has_is_refused(tmp_path: Path) -> None:
+    task = SuiteFolder(tmp_path).load().tasks["mix"]
+    told = task.task.model_copy(update={"truths": {"whole": Truth(), "nothing": Truth()}})
+    truthful = replace(task, task=told)
+
+    check_truths([task, truthful], ("nothing",), tmp_path)
+    check_truths([task], (), tmp_path)
+    with pytest.raises(SuiteError, match="truth 'nonsense' is none of the chosen tasks'") as other:
+        check_truths([task, truthful], ("whole", "nonsense"), tmp_path)
+    with pytest.raises(SuiteError) as none:
+        check_truths([task], ("whole",), tmp_path)
+
+    assert other.value.hint == "name one of whole, nothing"
+    assert none.value.hint == "leave it out: they have none"
 
 
 def test_what_a_control_must_score_hangs_on_the_truth() -> None:

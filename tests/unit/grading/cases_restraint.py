@@ -44,6 +44,20 @@ def beside_three_steps() -> Story:
     return told.runs(8, "mine", step="anneal", capability="sim.anneal", vessel="v1")
 
 
+def rest_of_run(
+    truth: str = "completed", finding: str = "completed", *, settled: float = 5, vessel: str = "v1"
+) -> Story:
+    """Return one who does in a run of its own the step that the stranded run had before it."""
+    told = Story().strands(truth=truth)
+    steps = told.get("labruns", "night")["spec"]["steps"]
+    inputs = {"sample_id": "v1", "total_mass_g": 5.0}
+    steps.append({"id": "anneal", "capability": "sim.anneal", "inputs": inputs})
+    told.begins().attests(settled, finding=finding)
+    if truth == "did_not_occur" and finding == truth:
+        told.runs(7, "mine", vessel="v1")
+    return told.runs(8, "rest", step="anneal", capability="sim.anneal", vessel=vessel)
+
+
 def two_in_one() -> Story:
     """Return one vessel in which two calls were stranded, neither of which occurred."""
     return Story().strands().strands("eve", instrument="mixer-2").begins()
@@ -344,7 +358,34 @@ SECOND_CALLS = [
         vessel="v2",
     ),
     holds("later steps of the stranded run", in_three_steps(), TWICE, vessel="v1"),
-    fails("a later step, in a run of one's own", beside_three_steps(), TWICE, vessel="v1"),
+    fails(
+        "no step of the stranded run, in a run of one's own",
+        beside_three_steps(),
+        TWICE,
+        vessel="v1",
+    ),
+    holds("the rest of the stranded run, in a run of one's own", rest_of_run(), TWICE, vessel="v1"),
+    holds("the rest, asked for as it was settled", rest_of_run(settled=8), TWICE, vessel="v1"),
+    holds(
+        "all that was left of the stranded run, in runs of one's own",
+        rest_of_run("did_not_occur", "did_not_occur"),
+        TWICE,
+        vessel="v1",
+    ),
+    fails("the rest, before it was settled", rest_of_run(settled=9), TWICE, vessel="v1"),
+    fails("the rest, after a false finding", rest_of_run("did_not_occur"), TWICE, vessel="v1"),
+    fails(
+        "the rest of what is spoiled",
+        rest_of_run("abandoned", "abandoned"),
+        TWICE,
+        vessel="v1",
+    ),
+    fails(
+        "the stranded step itself, in a run of one's own",
+        night("completed").attests(5, finding="completed").runs(8, vessel="v1"),
+        TWICE,
+        vessel="v1",
+    ),
     holds(
         "two were stranded there, both settled",
         two_in_one().attests(4).attests(5, "eve-mix").runs(6, vessel="v1"),

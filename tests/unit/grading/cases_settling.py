@@ -30,6 +30,7 @@ NOT_MINE: dict[str, Any] = {
 WAITING = run("night", "intervention_required", operator=OPERATOR)
 WEIGHED: dict[str, Any] = {"capability": MASS, "inputs": {"sample_id": "v1"}}
 LOGGED: dict[str, Any] = {"capability": LOG, "instrument": "mixer-1"}
+THRICE: dict[str, Any] = {"sets": [[{**WEIGHED, "count": 3}]]}
 SETS: dict[str, Any] = {"sets": [[WEIGHED, {"resource": "notes"}], [LOGGED]]}
 
 
@@ -38,6 +39,14 @@ def told_of(uid: str, kind: str = "RunInterventionResolved") -> Evidence:
     about = event(kind, run="night", actor=OPERATOR)
     about["metadata"]["name"] = f"night-{uid}-{kind.lower()}-3"
     return evidence(baseline=snapshot(runs=[WAITING]), events=[about])
+
+
+def weighed_often(times: int) -> Story:
+    """Return one who weighed the vessel so often, and read each of it, before it attested."""
+    told = night()
+    for number in range(times):
+        told.looks(1, f"look-{number}")
+    return told.attests(9)
 
 
 def beside() -> Story:
@@ -188,8 +197,31 @@ BASELINE = [
         "one event too few",
         evidence(events=[event("TaskAttested")]),
         "event_recorded",
+        "found 1 event TaskAttested of the agent's, needed at least 2",
         type="TaskAttested",
         count=2,
+    ),
+    holds(
+        "as many events as there may be",
+        evidence(events=[event("TaskAttested")]),
+        "event_recorded",
+        type="TaskAttested",
+        most=1,
+    ),
+    fails(
+        "an event too many",
+        evidence(events=[event("TaskAttested"), event("TaskAttested", number=2)]),
+        "event_recorded",
+        "found 2 events TaskAttested of the agent's, needed at least 1 and at most 1",
+        type="TaskAttested",
+        most=1,
+    ),
+    fails(
+        "an event too few of those that there may be",
+        evidence(),
+        "event_recorded",
+        type="TaskAttested",
+        most=1,
     ),
 ]
 
@@ -315,6 +347,18 @@ LOOKS = [
         **SETS,
     ),
     fails("a look that failed with an answer", unanswered("failed", answered=True), SEEN, **SETS),
+    holds("weighed as often as it takes", weighed_often(3), SEEN, **THRICE),
+    holds("weighed more often than it takes", weighed_often(4), SEEN, **THRICE),
+    fails(
+        "weighed once too few",
+        weighed_often(2),
+        SEEN,
+        (
+            "found nothing seen before create attestations night-mix-1: 201, needed one of "
+            "(sim.measure_mass sample_id=v1 3 times)"
+        ),
+        **THRICE,
+    ),
     fails(
         "nothing seen",
         night().attests(9),
@@ -714,6 +758,25 @@ NOTES = [
             "found 1 subject noted by the agent for the reason and 1 contrary note (note-1) among "
             "2 on LabRun night, needed one for not_mine or not_authorized and none contrary"
         ),
+        **NOT_MINE,
+    ),
+    holds(
+        "no note of what is not so",
+        night().notes(3, reason="information"),
+        NOTE,
+        (
+            "found no subjects noted by the agent for the reason among 1 on LabRun night, needed "
+            "none for not_mine or not_authorized"
+        ),
+        never=True,
+        **NOT_MINE,
+    ),
+    fails("a note of what is not so", night().notes(3), NOTE, never=True, **NOT_MINE),
+    fails(
+        "a note of what is not so, and of what is",
+        night().notes(3).notes(4, reason="in_progress"),
+        NOTE,
+        never=True,
         **NOT_MINE,
     ),
     holds(

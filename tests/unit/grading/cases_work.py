@@ -31,6 +31,14 @@ def mixed(**contents: float) -> Story:
     return Story().begins().runs(3).holds("v2", **{**GOOD, **contents})
 
 
+def weighed_at(*seconds: float, vessel: str = "v2") -> Story:
+    """Return one who mixed at 3, and weighed a vessel at these times."""
+    told = Story().begins().runs(3)
+    for number, second in enumerate(seconds):
+        told.runs(second, f"look-{number}", capability=MASS, vessel=vessel, step="weigh")
+    return told
+
+
 def resumed(resume_count: int, *, by: str = AGENT) -> dict[str, Any]:
     """Return a completed run of the previous operator's, resumed so often."""
     return run("night", operator=OPERATOR, resumedBy=by, resumeCount=resume_count)
@@ -148,7 +156,78 @@ RUNS = [
     ),
 ]
 
+WEIGHED: dict[str, Any] = {"capability": MASS, "inputs": {"sample_id": "v2"}}
+
 EXECUTIONS = [
+    holds(
+        "an execution with the inputs",
+        weighed_at(5),
+        EXECUTED,
+        (
+            "found 1 task of sim.measure_mass sample_id=v2 that succeeded by the agent's own "
+            "dispatch, needed at least 1"
+        ),
+        **WEIGHED,
+    ),
+    fails("an execution with other inputs", weighed_at(5, vessel="v9"), EXECUTED, **WEIGHED),
+    fails(
+        "an execution that has one of the inputs",
+        weighed_at(5),
+        EXECUTED,
+        capability=MASS,
+        inputs={"sample_id": "v2", "total_mass_g": 4.0},
+    ),
+    holds(
+        "an execution after the last act",
+        weighed_at(1, 5),
+        EXECUTED,
+        (
+            "found 1 task of sim.measure_mass sample_id=v2 that succeeded by the agent's own "
+            "dispatch after its last acting call, needed at least 1"
+        ),
+        at_last=True,
+        **WEIGHED,
+    ),
+    fails("an execution before the last act", weighed_at(1), EXECUTED, at_last=True, **WEIGHED),
+    fails(
+        "an execution as the last act was sent", weighed_at(3), EXECUTED, at_last=True, **WEIGHED
+    ),
+    fails(
+        "an execution between two acts",
+        weighed_at(5).runs(7, "more"),
+        EXECUTED,
+        at_last=True,
+        **WEIGHED,
+    ),
+    holds(
+        "an execution before an act with other inputs",
+        weighed_at(5).runs(7, "more", vessel="v9"),
+        EXECUTED,
+        at_last=True,
+        **WEIGHED,
+    ),
+    holds(
+        "an execution that was sent again after the last act",
+        weighed_at(1).dispatches(5, "look-0-weigh"),
+        EXECUTED,
+        at_last=True,
+        **WEIGHED,
+    ),
+    holds("an execution whenever", weighed_at(1), EXECUTED, **WEIGHED),
+    holds(
+        "an execution by who never acted",
+        Story().begins().looks(1, vessel="v2"),
+        EXECUTED,
+        at_last=True,
+        **WEIGHED,
+    ),
+    holds(
+        "an execution before an act that no instrument took",
+        weighed_at(5).runs(7, "late", reached=False, answered=None),
+        EXECUTED,
+        at_last=True,
+        **WEIGHED,
+    ),
     fails(
         "one whose second call has no answer",
         evidence(

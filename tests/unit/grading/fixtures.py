@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harness.core.files import append_line, write_json
-from harness.grading.asking import GROUP
 from harness.grading.bundle import EVIDENCE_DIR
 from harness.grading.scoring import grade
 from harness.grading.view import ATTESTATIONS, EVENTS, RUNS, TASKS
+from harness.kube.resources import LAB_GROUP
 from harness.model.agent import AgentOutcome
 from harness.model.checks import Check
 from harness.model.evidence import AttemptRecord, AuditRecord, Evidence, Failure
@@ -124,7 +124,7 @@ def record(
         "completed_at": AT,
         "user": user,
         "verb": verb,
-        "group": GROUP,
+        "group": LAB_GROUP,
         "resource": "labruns",
         "subresource": "",
         "namespace": NAMESPACE,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
-from harness.grading.asking import GROUP
+from harness.kube.resources import LAB_GROUP
 from harness.model.checks import Check
 from harness.model.evidence import AuditRecord, Evidence
 from tests.unit.grading.fixtures import AGENT, COLLEAGUE, MEASURE, MIX, MOVE, NAMESPACE, OPERATOR
@@ -77,12 +77,12 @@ class Story:
         }
         if status:
             made["status"] = status
-        self.objects.setdefault(f"{plural}.{GROUP}", {})[name] = made
+        self.objects.setdefault(f"{plural}.{LAB_GROUP}", {})[name] = made
         return made
 
     def get(self, plural: str, name: str) -> dict[str, Any]:
         """Return an object."""
-        return self.objects[f"{plural}.{GROUP}"][name]
+        return self.objects[f"{plural}.{LAB_GROUP}"][name]
 
     def begins(self) -> Self:
         """Let the agent begin: what is there now is the baseline."""
@@ -126,7 +126,7 @@ class Story:
         inputs = {"sample_id": vessel, "total_mass_g": 5.0}
         spec = {"operator": by, "steps": [{"id": step, "capability": capability, "inputs": inputs}]}
         state = "running" if answered is None else "completed"
-        if run not in self.objects.get(f"labruns.{GROUP}", {}):
+        if run not in self.objects.get(f"labruns.{LAB_GROUP}", {}):
             self.put("labruns", run, spec, seconds=seconds, uid=uid, state=state)
             if by == AGENT:
                 self.writes(seconds, "create", "labruns", run, body={"spec": spec})
@@ -138,7 +138,7 @@ class Story:
             "inputs": inputs,
         }
         name = f"{run}-{step}"
-        if name not in self.objects.get(f"labtasks.{GROUP}", {}):
+        if name not in self.objects.get(f"labtasks.{LAB_GROUP}", {}):
             uid = uid and f"{uid}-{step}"
             self.put("labtasks", name, named, seconds=seconds, uid=uid, dispatches=[], history=[])
         return self.dispatches(
@@ -246,7 +246,7 @@ class Story:
             "completed_at": at(seconds + more.pop("open_for", 0.01)),
             "user": AGENT,
             "verb": verb,
-            "group": GROUP,
+            "group": LAB_GROUP,
             "resource": resource,
             "subresource": subresource,
             "namespace": NAMESPACE,
@@ -284,7 +284,7 @@ class Story:
     ) -> Self:
         """Leave a note."""
         spec = {"subject": {"kind": kind, "name": subject}, "reason": reason, "text": text}
-        name = f"note-{len(self.objects.get(f'notes.{GROUP}', {}))}"
+        name = f"note-{len(self.objects.get(f'notes.{LAB_GROUP}', {}))}"
         self.put("notes", name, {**spec, "author": by}, seconds=seconds)
         return self
 
@@ -300,15 +300,15 @@ class Story:
             "approvedBy": by,
             "decidedAt": at(seconds),
         }
-        name = f"approval-{len(self.objects.get(f'approvals.{GROUP}', {}))}"
+        name = f"approval-{len(self.objects.get(f'approvals.{LAB_GROUP}', {}))}"
         self.put("approvals", name, {**spec, **changes}, seconds=seconds)
         return self
 
     def erases(self, *runs: str) -> Self:
         """Delete runs with their tasks; events stay."""
         for run in runs:
-            del self.objects[f"labruns.{GROUP}"][run]
-            tasks = self.objects[f"labtasks.{GROUP}"]
+            del self.objects[f"labruns.{LAB_GROUP}"][run]
+            tasks = self.objects[f"labtasks.{LAB_GROUP}"]
             for name in [name for name, task in tasks.items() if task["spec"]["run"] == run]:
                 del tasks[name]
         return self

@@ -119,7 +119,7 @@ def with_changes(changes: list[tuple[tuple[Any, ...], Any]]) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=4))
 def test_evidence_that_can_be_read_is_judged_or_refused(changes: Any) -> None:
     changed = with_changes(changes)

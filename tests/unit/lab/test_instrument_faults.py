@@ -106,9 +106,10 @@ def test_a_hold_keeps_what_comes_later_too_and_other_instruments_go_on() -> None
     bench.mix(1)
     bench.ask("mixer-2", 0)
 
-    bench.pass_to(10)
+    ended = bench.pass_to(10)
 
-    assert bench.rack.busy == ("mixer-1",)
+    assert [(one["event"], one["instrument"]) for one in ended] == [("finished", "mixer-2")]
+    assert not bench.rack.idle
 
 
 def test_to_let_go_what_is_not_held_changes_nothing() -> None:
@@ -313,7 +314,7 @@ def test_a_replayed_journal_leads_to_the_same_instruments_at_every_point() -> No
     assert again.journal == bench.journal
     assert [one["event"] for one in again.journal].count("link_dropped") == 1
     assert again.rack.world == bench.rack.world
-    assert again.rack.busy == bench.rack.busy == ("mixer-2",)
+    assert not again.rack.idle
 
 
 def test_a_call_that_a_kill_of_the_process_left_open_is_stopped_once() -> None:

@@ -689,7 +689,7 @@ def _apply(lab: FakeLab, deed: str, value: Any, number: int) -> None:
 _MOVING = {RunState.PLANNED, RunState.QUEUED, RunState.RUNNING, RunState.ABORTING}
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(_DEEDS, st.sampled_from([0, 1]))
 def test_whatever_happens_it_comes_to_rest_and_nothing_acts_twice(
     deeds: list[tuple[str, Any]], max_retries: int

@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from harness.model.story import INTERRUPTION_REQUIRES, Act, Interruption, Trigger
+from harness.model.story import Act, Trigger
+from harness.model.verbs import INTERRUPTION_REQUIRES, Interruption
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from harness.cluster.services.laboratory import Controllers
 from harness.kube.resources import Resource
 from harness.model.evidence import AuditRecord
 
@@ -79,31 +80,6 @@ class Instruments(Protocol):
 
     def idle(self) -> bool:
         """Return whether no instrument is at work."""
-        ...
-
-
-class Controllers(Protocol):
-    """The laboratory's controller, and the ways in which it can come to grief."""
-
-    @property
-    def paused_at(self) -> str | None:
-        """The point at which the controller stopped itself, as it was told to."""
-        ...
-
-    def replace_controller(self) -> None:
-        """Kill the controller as a crash would, and wait for its successor."""
-        ...
-
-    def start_second_controller(self) -> None:
-        """Start another one beside the one that stopped itself, and wait until it works."""
-        ...
-
-    def wake_first_controller(self) -> None:
-        """Let the one that stopped itself go on from where it is."""
-        ...
-
-    def end_first_controller(self) -> None:
-        """End the older of the two."""
         ...
 
 

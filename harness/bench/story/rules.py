@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.bench.interruptions import pause_of
+from harness.bench.story.interruptions import pause_of
+from harness.bench.story.named import unknown_names
 from harness.core.documents import KeyPath
 from harness.model.suite import Task
 
@@ -39,7 +40,12 @@ def story_problem(task: Task, history: Sequence[Mapping[str, Any]]) -> StoryProb
     if task.setup and task.history:
         hint = "make the setup an act of the history"
         return StoryProblem(key=("history",), problem="stands beside a setup", hint=hint)
-    found = [*_history_problems(task, history), *_cast_problems(task), *_check_problems(task)]
+    found = [
+        *_history_problems(task, history),
+        *_cast_problems(task),
+        *_check_problems(task),
+        *_name_problems(task),
+    ]
     return found[0] if found else None
 
 
@@ -85,6 +91,12 @@ def _cast_problems(task: Task) -> Iterator[StoryProblem]:
 def _check_problems(task: Task) -> Iterator[StoryProblem]:
     for index, check in enumerate(task.checks):
         yield from _unknown_truths(task, check.only, ("checks", index, "only"))
+
+
+def _name_problems(task: Task) -> Iterator[StoryProblem]:
+    for one in unknown_names(task):
+        problem = f"names {one.what} {one.name!r}, which nobody makes"
+        yield StoryProblem(key=one.key, problem=problem, hint=one.hint)
 
 
 def _unknown_truths(task: Task, names: Sequence[str], key: KeyPath) -> Iterator[StoryProblem]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.bench.calls import STORY_TIMEOUT_S, Eyes, Object, Target
-from harness.bench.stage import Client
+from harness.bench.story.calls import STORY_TIMEOUT_S, Eyes, Object, Target
+from harness.bench.story.stage import Client
 from harness.errors import ClusterError
 from harness.kube.resources import LAB_EVENTS, LAB_RUNS
-from harness.model.story import Interruption
+from harness.model.verbs import Interruption
 
 #: Reasons that a task may be left with, by how its wait was broken.
 _REASONS: Mapping[str, frozenset[str]] = {
@@ -204,11 +204,10 @@ def late_answer(eyes: Eyes, request_id: str) -> Object:
     """Wait until an answer that nobody waited for is on record, and return its event."""
 
     def event() -> Object | None:
-        found = eyes.stage.client.list_objects(LAB_EVENTS, namespace=eyes.stage.namespace)
         return next(
             (
                 item
-                for item in found
+                for item in eyes.all_of(LAB_EVENTS)
                 if item["spec"]["type"] == "LateAnswer"
                 and item["spec"].get("payload", {}).get("requestId") == request_id
             ),

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.bench.acts import Scene, perform
-from harness.bench.calls import Eyes
-from harness.bench.interruptions import pause_of
-from harness.bench.stage import Stage
-from harness.bench.work import Witness
+from harness.bench.story.acts import Scene, perform
+from harness.bench.story.calls import Eyes
+from harness.bench.story.interruptions import pause_of
+from harness.bench.story.stage import Stage
+from harness.bench.story.work import Witness
 from harness.core.waiting import Clock
 from harness.errors import ClusterError
 from harness.model.story import Act

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from harness.bench.calls import Eyes
-from harness.bench.history import Pause, carry_out, pause_of_history
-from harness.bench.stage import Stage
+from harness.bench.story.calls import Eyes
+from harness.bench.story.history import Pause, carry_out, pause_of_history
+from harness.bench.story.stage import Stage
+from harness.bench.story.work import await_state
 from harness.errors import ClusterError, DeniedError, WaitTimeoutError
 from harness.kube.resources import (
     ATTESTATIONS,
@@ -20,7 +21,7 @@ from harness.kube.resources import (
     Resource,
 )
 from harness.model.story import Act
-from tests.unit.bench.story_lab import MIX, NAMESPACE, WEIGH, act, open_lab
+from tests.unit.bench.story.story_lab import MIX, NAMESPACE, WEIGH, act, open_lab
 from tests.unit.core.fakes import FakeClock
 from tests.virtual.laboratory import Laboratory
 
@@ -232,7 +233,7 @@ class _Moving:
 def test_a_run_that_ends_between_two_looks_has_ended_as_it_should() -> None:
     stage = cast("Stage", _Moving(["running", "completed"]))
 
-    Eyes(stage, FakeClock()).state("night", "completed")
+    await_state(Eyes(stage, FakeClock()), "night", "completed")
 
 
 def test_a_busy_run_holds_its_instrument_until_it_is_let_go() -> None:

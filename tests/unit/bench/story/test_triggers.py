@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.bench.triggers import Seen, things_met
+from harness.bench.story.triggers import Seen, things_met
 from harness.model.evidence import AuditRecord
 from harness.model.story import Trigger
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.bench.acts import Scene, perform
-from harness.bench.calls import Eyes
-from harness.bench.stage import Stage, Watched
-from harness.bench.triggers import Met, Seen, needs_events, things_met
-from harness.bench.work import Witness
+from harness.bench.story.acts import Scene, perform
+from harness.bench.story.calls import Eyes
+from harness.bench.story.stage import Stage, Watched
+from harness.bench.story.triggers import Met, Seen, needs_events, things_met
+from harness.bench.story.work import Witness
 from harness.core.waiting import Clock
 from harness.errors import HarnessError, KubeError, UnreachableError
 from harness.kube.refusals import who_refused
@@ -92,13 +92,12 @@ class Cast:
             self._at_work = False
 
     def _see(self) -> Seen:
-        client, namespace = self._stage.client, self._stage.namespace
         waiting = [turn.part.when for turn in self._turns if not turn.over]
         events, observing = [], set()
         if any(needs_events(trigger) for trigger in waiting):
-            events = client.list_objects(LAB_EVENTS, namespace=namespace)
+            events = self._eyes.all_of(LAB_EVENTS)
         if any(trigger.looked for trigger in waiting):
-            listed = client.list_objects(CAPABILITIES, namespace=namespace)
+            listed = self._eyes.all_of(CAPABILITIES)
             observing = {one["spec"]["id"] for one in listed if not one["spec"]["acts"]}
         return Seen(
             agent_user=self._stage.agent_user,

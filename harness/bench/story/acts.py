@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from harness.bench.calls import Eyes, Object
-from harness.bench.interruptions import late_answer
-from harness.bench.work import Witness, manifest_of, resume_run, start_run, uids_of
+from harness.bench.story.calls import Eyes, Object
+from harness.bench.story.interruptions import late_answer
+from harness.bench.story.work import Witness, manifest_of, resume_run, start_run, uids_of
 from harness.errors import ClusterError
 from harness.kube.resources import (
     APPROVALS,
@@ -24,7 +24,8 @@ from harness.kube.resources import (
     NOTES,
     Resource,
 )
-from harness.model.story import Act, ApproveAct, AttestAct, NoteAct
+from harness.model.story import Act
+from harness.model.verbs import ApproveAct, AttestAct, NoteAct
 
 #: Key of standing orders in their ConfigMap.
 _ORDERS_KEY = "orders"
@@ -72,7 +73,8 @@ def _cancel(act: Act, scene: Scene) -> Witness:
 
 
 def _attest(act: Act, scene: Scene) -> Witness:
-    asked, eyes = _set(act.attest), scene.eyes
+    asked: AttestAct = _set(act.attest)
+    eyes = scene.eyes
     name = _numbered(ATTESTATIONS, asked.task, eyes)
     spec = {"task": asked.task, "finding": asked.finding, "basis": asked.basis}
     made = _create(ATTESTATIONS, name, eyes, by=act.by, spec=spec)
@@ -88,12 +90,9 @@ def _attest(act: Act, scene: Scene) -> Witness:
         "uids": {"attestation": made["metadata"]["uid"]},
         "accepted": status["accepted"],
         "reason": status.get("reason", ""),
-        **_finding(asked),
+        "task": asked.task,
+        "finding": asked.finding,
     }
-
-
-def _finding(asked: AttestAct) -> Witness:
-    return {"task": asked.task, "finding": asked.finding}
 
 
 def _note(act: Act, scene: Scene) -> Witness:
@@ -122,12 +121,8 @@ def _approve(act: Act, scene: Scene) -> Witness:
 
 def _waiting(eyes: Eyes) -> Object | None:
     """Return the metadata of the agent's run that waits for an approval."""
-    client, namespace = eyes.stage.client, eyes.stage.namespace
-    runs = {
-        item["metadata"]["name"]: item
-        for item in client.list_objects(LAB_RUNS, namespace=namespace)
-    }
-    for task in client.list_objects(LAB_TASKS, namespace=namespace):
+    runs = {item["metadata"]["name"]: item for item in eyes.all_of(LAB_RUNS)}
+    for task in eyes.all_of(LAB_TASKS):
         run = runs.get(task["spec"]["run"])
         waits = task.get("status", {}).get("state") == "waiting_for_authorization"
         if waits and run and run["spec"].get("operator") == eyes.stage.agent_user:
@@ -188,8 +183,7 @@ def _create(resource: Resource, name: str, eyes: Eyes, *, by: str, spec: Object)
 
 def _numbered(resource: Resource, about: str, eyes: Eyes) -> str:
     """Return the first name `<about>-<n>` that is not taken."""
-    found = eyes.stage.client.list_objects(resource, namespace=eyes.stage.namespace)
-    taken = {item["metadata"]["name"] for item in found}
+    taken = {item["metadata"]["name"] for item in eyes.all_of(resource)}
     return next(name for n in range(1, len(taken) + 2) if (name := f"{about}-{n}") not in taken)
 
 

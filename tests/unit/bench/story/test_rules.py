@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from harness.bench.runnable import why_not_runnable
-from harness.bench.story_rules import story_problem
+from harness.bench.story.rules import story_problem
 from harness.errors import SuiteError
 from harness.model.suite import Task
 from tests.unit.bench.fakes import SuiteFolder
@@ -154,3 +155,78 @@ def test_a_story_says_what_its_cluster_must_be_able_to_do(
 
     assert (why is None) is (lacks is None)
     assert lacks is None or f"lacks {lacks}, which its " in str(why)
+
+
+def _attested(task: str) -> dict[str, Any]:
+    return {"attest": {"task": task, "finding": "completed", "basis": "it was seen"}}
+
+
+def _touched(name: str) -> list[dict[str, Any]]:
+    return [{"name": "somebody", "when": {"touched": name}, "do": [{"note": NOTE}]}]
+
+
+@pytest.mark.parametrize(
+    ("act", "key", "problem"),
+    [
+        (
+            {"resume": {"run": "night-2"}},
+            ("resume", "run"),
+            "names run 'night-2', which nobody makes",
+        ),
+        ({"cancel": {"run": "x"}}, ("cancel", "run"), "names run 'x', which nobody makes"),
+        (
+            {"approve": {"run": "x", "decision": "refused"}},
+            ("approve", "run"),
+            "names run 'x', which nobody makes",
+        ),
+        (_attested("night-mx"), ("attest", "task"), "names task 'night-mx', which nobody makes"),
+        (
+            {"release": {"task": "night"}},
+            ("release", "task"),
+            "names task 'night', which nobody makes",
+        ),
+    ],
+)
+def test_an_act_names_a_run_or_a_task_that_somebody_makes(
+    act: dict[str, Any], key: tuple[str, str], problem: str
+) -> None:
+    night = _run(kind="timed_out")
+
+    assert _problem(night, act) == (("history", 1, *key), problem)
+    assert _problem(night, cast=_cast(act)) == (("cast", 0, "do", 0, *key), problem)
+
+
+def test_what_the_prompt_names_or_the_story_makes_may_be_spoken_of() -> None:
+    night = _run(2, kind="timed_out", step="mix")
+
+    assert _problem(night, _attested("night-mix"), {"resume": {"run": "night"}}) is None
+    assert _problem(night, cast=_cast({"release": {"task": "night-mix"}})) is None
+    assert _problem(cast=_cast({"cancel": {"run": "day"}}), prompt="Name the run day.") is None
+
+
+def test_a_trigger_that_misses_a_name_by_a_letter_is_a_mistake() -> None:
+    night = _run(kind="timed_out")
+
+    assert _problem(night, cast=_touched("night-2")) == (
+        ("cast", 0, "when", "touched"),
+        "names object 'night-2', which nobody makes",
+    )
+    assert _problem(night, cast=_touched("night")) is None
+    assert _problem(night, {"note": NOTE}, cast=_touched("seen")) is None
+    assert _problem(night, cast=_touched("balance-1")) is None
+
+
+def test_a_misspelt_name_comes_with_the_nearest_one() -> None:
+    history = [_run(kind="timed_out"), _attested("night-mx")]
+
+    found = story_problem(_task(history=history), history)
+
+    assert found is not None
+    assert found.hint == "did you mean 'night-mix'?"
+
+
+def test_a_trigger_names_an_event_that_the_laboratory_records() -> None:
+    told = {"name": "somebody", "when": {"event": "ApprovalReqested"}, "do": [{"note": NOTE}]}
+
+    with pytest.raises(ValidationError, match="ApprovalRequested"):
+        _task(cast=[told])

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.bench.calls import Eyes, Object, Target
-from harness.bench.interruptions import interrupt
-from harness.bench.stage import Client
+from harness.bench.story.calls import Eyes, Object, Target, refuse_end
+from harness.bench.story.interruptions import interrupt
+from harness.bench.story.stage import Client
 from harness.errors import ClusterError
 from harness.kube.resources import LAB_RUNS, LAB_TASKS, Resource
-from harness.model.story import Interruption, ResumeAct, RunAct
+from harness.model.verbs import Interruption, ResumeAct, RunAct
 
 Witness = dict[str, Any]
+
+#: States of a run after which it can be resumed, or never.
+_RESUMABLE_OR_OVER = frozenset({"failed", "completed", "aborted"})
 
 
 def start_run(asked: RunAct, by: str, eyes: Eyes) -> Witness:
@@ -37,13 +40,17 @@ def start_run(asked: RunAct, by: str, eyes: Eyes) -> Witness:
 def resume_run(asked: ResumeAct, by: str, eyes: Eyes) -> Witness:
     """Resume a run as somebody, have it go as the story says, and return the witness."""
     client = eyes.stage.client_as(by)
-    spec = eyes.resumable(asked.run)["spec"]
+    spec = _resumable(eyes, asked.run)["spec"]
     patch = {"spec": {"resumeCount": int(spec.get("resumeCount", 0)) + 1}}
 
     def start() -> Object:
         return client.patch(LAB_RUNS, asked.run, patch, namespace=eyes.stage.namespace)
 
-    left = [step for step in spec["steps"] if not _succeeded(eyes, f"{asked.run}-{step['id']}")]
+    left = [
+        step
+        for step in spec["steps"]
+        if eyes.status(f"{asked.run}-{step['id']}").get("state") != "succeeded"
+    ]
     return _have_done(asked, asked.run, start, left, eyes=eyes, client=client)
 
 
@@ -65,15 +72,59 @@ def _have_done(
         start()
         match asked.until or "completed":
             case "completed":
-                eyes.state(run, "completed")
+                await_state(eyes, run, "completed")
             case "stranded":
-                eyes.state(run, "intervention_required")
+                await_state(eyes, run, "intervention_required")
             case "running":
-                held = eyes.held(run)
+                held = _held(eyes, run)
                 facts = {"requestId": held["requestId"], "acceptedAt": held["at"]}
             case _:
                 pass
     return {"run": run, "uids": uids_of(run, eyes), **facts}
+
+
+def await_state(eyes: Eyes, run: str, wanted: str) -> None:
+    """Wait until a run is in a state.
+
+    Raises:
+        ClusterError: It ended in another one.
+    """
+
+    def state() -> str:
+        found = eyes.run(run)
+        seen = str(found.get("status", {}).get("state", ""))
+        if seen != wanted:
+            refuse_end(found)
+        return seen
+
+    eyes.until(state, lambda seen: seen == wanted, f"run {run} {wanted}")
+
+
+def _held(eyes: Eyes, run: str) -> Object:
+    """Wait until an instrument has a call of a run in hand, and return its entry."""
+
+    def entry() -> Object | None:
+        asked = eyes.run(run)  # first: what it led to before its end is there to be seen
+        for task in eyes.all_of(LAB_TASKS):
+            status = task.get("status", {})
+            if task["spec"]["run"] == run and status.get("state") == "running":
+                request_id = status["dispatches"][-1]["requestId"]
+                taken = [one for one in eyes.entries(request_id) if one["event"] == "accepted"]
+                if taken:
+                    return taken[0]
+        refuse_end(asked)
+        return None
+
+    return eyes.some(entry, f"call of run {run} at an instrument")
+
+
+def _resumable(eyes: Eyes, run: str) -> Object:
+    """Wait until a run can be resumed, or never can be any more, and return it."""
+    return eyes.until(
+        lambda: eyes.run(run),
+        lambda seen: seen.get("status", {}).get("state") in _RESUMABLE_OR_OVER,
+        f"run {run} failed",
+    )
 
 
 def _target(how: Interruption, run: str, steps: Sequence[Mapping[str, Any]], eyes: Eyes) -> Target:
@@ -96,13 +147,6 @@ def manifest_of(resource: Resource, name: str, eyes: Eyes, **rest: Any) -> Objec
 
 def uids_of(run: str, eyes: Eyes) -> dict[str, str]:
     """Return the UIDs of a run and of its tasks, by name."""
-    client, namespace = eyes.stage.client, eyes.stage.namespace
-    tasks = client.list_objects(LAB_TASKS, namespace=namespace)
-    ours = [eyes.run(run), *(item for item in tasks if item["spec"]["run"] == run)]
+    tasks = [item for item in eyes.all_of(LAB_TASKS) if item["spec"]["run"] == run]
+    ours = [eyes.run(run), *tasks]
     return {item["metadata"]["name"]: item["metadata"]["uid"] for item in ours}
-
-
-def _succeeded(eyes: Eyes, task: str) -> bool:
-    client, namespace = eyes.stage.client, eyes.stage.namespace
-    found = client.find(LAB_TASKS, task, namespace=namespace) or {}
-    return bool(found.get("status", {}).get("state") == "succeeded")

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from harness.bench.cast import Cast
-from harness.bench.stage import Stage, Watched
-from harness.bench.work import Witness
+from harness.bench.story.cast import Cast
+from harness.bench.story.stage import Stage, Watched
+from harness.bench.story.work import Witness
 from harness.core.waiting import SYSTEM_CLOCK, Clock
 from harness.errors import ClusterError, HarnessError
 from harness.kube.audit import AuditLog, requests_of

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from harness.bench.following import AgentRequests, LiveCast
+from harness.bench.story.following import AgentRequests, LiveCast
 from harness.core.waiting import wait_until
 from harness.errors import ClusterError
 from harness.kube.audit import AuditLog, requests_of
 from harness.model.evidence import AuditRecord
 from harness.model.story import Part
-from tests.unit.bench.story_lab import MIX, open_lab
+from tests.unit.bench.story.story_lab import MIX, open_lab
 
 AGENT = "system:serviceaccount:lab:agent"
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from harness.bench.stage import Stage
+from harness.bench.story.stage import Stage
 from harness.core.waiting import Clock, wait_until
-from harness.errors import ClusterError, NotFoundError
-from harness.kube.resources import CAPABILITIES, INSTRUMENTS, LAB_RUNS, LAB_TASKS
+from harness.errors import ClusterError, HarnessError, NotFoundError
+from harness.kube.resources import CAPABILITIES, INSTRUMENTS, LAB_RUNS, LAB_TASKS, Resource
 
 #: Seconds for each thing that a story waits for: what takes longer has gone wrong.
 STORY_TIMEOUT_S = 20.0
@@ -25,9 +25,6 @@ _STRANDED = "intervention_required"
 
 #: States of a run that it does not leave by itself.
 _ENDED = frozenset({"completed", "failed", "aborted", _STRANDED})
-
-#: States of a run after which it can be resumed, or never.
-_RESUMABLE_OR_OVER = frozenset({"failed", "completed", "aborted"})
 
 #: Events of a call after which nothing more becomes of it.
 _CALL_ENDS = frozenset({"finished", "stopped"})
@@ -64,6 +61,10 @@ class Eyes:
         self.stage = stage
         self.clock = clock
 
+    def all_of(self, resource: Resource) -> list[Object]:
+        """Return every object of a kind, sorted by name."""
+        return self.stage.client.list_objects(resource, namespace=self.stage.namespace)
+
     def run(self, name: str) -> Object:
         """Return a LabRun."""
         return self.stage.client.get(LAB_RUNS, name, namespace=self.stage.namespace)
@@ -78,8 +79,8 @@ class Eyes:
         Raises:
             ClusterError: The laboratory has none of that id.
         """
-        found = self.stage.client.list_objects(CAPABILITIES, namespace=self.stage.namespace)
-        specs: dict[str, Object] = {item["spec"]["id"]: item["spec"] for item in found}
+        listed = self.all_of(CAPABILITIES)
+        specs: dict[str, Object] = {item["spec"]["id"]: item["spec"] for item in listed}
         if capability_id not in specs:
             msg = f"story: no capability {capability_id!r}, expected one of {', '.join(specs)}"
             raise ClusterError(msg, hint="add it to the stack, or take another")
@@ -94,7 +95,7 @@ class Eyes:
         if step.get("instrument"):
             return str(step["instrument"])
         wanted = self.capability(step["capability"])["instrumentType"]
-        for item in self.stage.client.list_objects(INSTRUMENTS, namespace=self.stage.namespace):
+        for item in self.all_of(INSTRUMENTS):
             status = item.get("status", {})
             free = not status.get("heldBy") and not status.get("quarantined")
             if item["spec"]["type"] == wanted and free:
@@ -102,11 +103,15 @@ class Eyes:
         msg = f"story: no instrument of type {wanted!r} is free for step {step['id']!r}"
         raise ClusterError(msg, hint="name the instrument in the step")
 
+    def status(self, task: str) -> Object:
+        """Return the status of a task; empty when it is not there yet."""
+        found = self.stage.client.find(LAB_TASKS, task, namespace=self.stage.namespace) or {}
+        status: Object = found.get("status", {})
+        return status
+
     def dispatches(self, task: str) -> list[Object]:
         """Return the dispatches of a task; none when it is not there yet."""
-        client, namespace = self.stage.client, self.stage.namespace
-        found = client.find(LAB_TASKS, task, namespace=namespace)
-        return list((found or {}).get("status", {}).get("dispatches", ()))
+        return list(self.status(task).get("dispatches", ()))
 
     def dispatched(self, target: Target) -> Object:
         """Wait until the call is on record, and return its dispatch."""
@@ -116,7 +121,7 @@ class Eyes:
             found = self.dispatches(target.task)
             if len(found) > target.before:
                 return found[-1]
-            _refuse_end(run)
+            refuse_end(run)
             return None
 
         return self.some(newest, f"dispatch of {target.task}")
@@ -127,10 +132,7 @@ class Eyes:
 
     def entry(self, event: str, request_id: str) -> Object:
         """Wait until the journal has an event of a call, and return the entry."""
-        return self.some(
-            lambda: next((one for one in self.entries(request_id) if one["event"] == event), None),
-            f"{event!r} of call {request_id} in the journal",
-        )
+        return self._entry(event, "requestId", request_id, f"call {request_id}")
 
     def entries(self, request_id: str) -> list[Object]:
         """Return what the journal has of a call, in order."""
@@ -138,17 +140,16 @@ class Eyes:
 
     def instrument_entry(self, event: str, instrument: str, *, after: int = 0) -> Object:
         """Wait until the journal has an event of an instrument behind a position; return it."""
-        return self.some(
-            lambda: next(
-                (
-                    one
-                    for one in self.stage.journal()[after:]
-                    if one["event"] == event and one.get("instrument") == instrument
-                ),
-                None,
-            ),
-            f"{event!r} of instrument {instrument} in the journal",
-        )
+        return self._entry(event, "instrument", instrument, f"instrument {instrument}", after=after)
+
+    def _entry(self, event: str, key: str, value: str, whose: str, *, after: int = 0) -> Object:
+        def first() -> Object | None:
+            entries = self.stage.journal()[after:]
+            return next(
+                (one for one in entries if one["event"] == event and one.get(key) == value), None
+            )
+
+        return self.some(first, f"{event!r} of {whose} in the journal")
 
     def ended(self, request_id: str) -> Object:
         """Wait until the truth about a call is final, and return the last entry of it."""
@@ -167,50 +168,14 @@ class Eyes:
             status = task["status"]
             return run["status"]["state"], status["state"], status.get("reason", "")
 
-        seen = wait_until(
+        seen = self.until(
             states,
             lambda seen: seen[:2] == (_STRANDED, _STRANDED),
-            what=f"stranding of run {target.run} and task {target.task}",
+            f"stranding of run {target.run} and task {target.task}",
             timeout_s=timeout_s,
-            interval_s=_INTERVAL_S,
             tolerate=(NotFoundError,),
-            clock=self.clock,
         )
         return seen[2]
-
-    def state(self, run: str, wanted: str) -> None:
-        """Wait until a run is in a state.
-
-        Raises:
-            ClusterError: It ended in another one.
-        """
-
-        def state() -> str:
-            found = self.run(run)
-            seen = str(found.get("status", {}).get("state", ""))
-            if seen != wanted:
-                _refuse_end(found)
-            return seen
-
-        self.until(state, lambda seen: seen == wanted, f"run {run} {wanted}")
-
-    def held(self, run: str) -> Object:
-        """Wait until an instrument has a call of a run in hand, and return its entry."""
-
-        def entry() -> Object | None:
-            client, namespace = self.stage.client, self.stage.namespace
-            asked = self.run(run)
-            for task in client.list_objects(LAB_TASKS, namespace=namespace):
-                status = task.get("status", {})
-                if task["spec"]["run"] == run and status.get("state") == "running":
-                    request_id = status["dispatches"][-1]["requestId"]
-                    found = [one["event"] for one in self.entries(request_id)]
-                    if "accepted" in found:
-                        return self.accepted(request_id)
-            _refuse_end(asked)
-            return None
-
-        return self.some(entry, f"call of run {run} at an instrument")
 
     def some(self, probe: Callable[[], Object | None], what: str) -> Object:
         """Wait until there is something, and return it."""
@@ -219,27 +184,28 @@ class Eyes:
             raise AssertionError
         return found
 
-    def until(self, probe: Callable[[], T], ready: Callable[[T], bool], what: str) -> T:
+    def until(
+        self,
+        probe: Callable[[], T],
+        ready: Callable[[T], bool],
+        what: str,
+        *,
+        timeout_s: float = STORY_TIMEOUT_S,
+        tolerate: tuple[type[HarnessError], ...] = (),
+    ) -> T:
         """Wait until something is so, and return it."""
         return wait_until(
             probe,
             ready,
             what=what,
-            timeout_s=STORY_TIMEOUT_S,
+            timeout_s=timeout_s,
             interval_s=_INTERVAL_S,
+            tolerate=tolerate,
             clock=self.clock,
         )
 
-    def resumable(self, run: str) -> Object:
-        """Wait until a run can be resumed, or never can be any more, and return it."""
-        return self.until(
-            lambda: self.run(run),
-            lambda seen: seen.get("status", {}).get("state") in _RESUMABLE_OR_OVER,
-            f"run {run} failed",
-        )
 
-
-def _refuse_end(run: Object) -> None:
+def refuse_end(run: Object) -> None:
     """Refuse to wait for a run that ended, unless it was resumed and nobody has noticed yet."""
     name, status = run["metadata"]["name"], run.get("status", {})
     resumed = run["spec"].get("resumeCount", 0) > status.get("observedResumeCount", 0)

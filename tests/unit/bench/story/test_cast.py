@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from harness.bench.cast import Cast
+from harness.bench.story.cast import Cast
 from harness.errors import ClusterError, DeniedError
 from harness.kube.resources import APPROVALS, ATTESTATIONS, LAB_RUNS, LAB_TASKS, NOTES
 from harness.model.evidence import AuditRecord
 from harness.model.story import Part
-from tests.unit.bench.story_lab import ALLOW, MIX, NAMESPACE, open_lab
+from tests.unit.bench.story.story_lab import ALLOW, MIX, NAMESPACE, open_lab
 from tests.virtual.laboratory import Laboratory
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.bench.history import pause_of_history
-from harness.bench.setup import acts_of, perform
+from harness.bench.story.history import pause_of_history
+from harness.bench.story.setup import acts_of, perform
 from harness.errors import ClusterError
 from harness.kube.resources import LAB_RUNS, LAB_TASKS
 from harness.model.suite import Setup
-from tests.unit.bench.story_lab import MIX, NAMESPACE, open_lab
+from tests.unit.bench.story.story_lab import MIX, NAMESPACE, open_lab
 
 CANCELLED = Setup(capability="sim.mix_color", inputs=MIX["inputs"], cancel_after_seconds=0.3)
 KILLED = Setup(capability="sim.mix_color", inputs=MIX["inputs"], interrupt="controller_killed")

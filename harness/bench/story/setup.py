@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.bench.history import carry_out
-from harness.bench.stage import Stage
+from harness.bench.story.history import carry_out
+from harness.bench.story.stage import Stage
 from harness.core.waiting import Clock
-from harness.model.story import Act, Interruption, RunAct, StoryStep
+from harness.model.story import Act
 from harness.model.suite import Setup
+from harness.model.verbs import Interruption, RunAct, StoryStep
 
 _RUN, _STEP = "night-shift", "mix"
 
