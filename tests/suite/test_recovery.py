@@ -1,17 +1,21 @@
 """The proof of lab-recovery, live: what the controls score in memory, they score on a cluster.
 
 `strandline validate lab-recovery` runs every control on every task; tests/virtual does so in memory
-and over many seeds. Here the reference does every task once, and each control what tells it apart.
+and over many seeds. Here the reference does every task once, and each control what tells it apart;
+each of these attempts is made again in memory, and must come to the same.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from tests.suite.conftest import Provisioned, lab_namespaces
+from tests.suite.conftest import ROOT, Provisioned, lab_namespaces
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -35,6 +39,20 @@ TRIALS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 
 
+def _made_again(run_dir: Path) -> int:
+    """Make each attempt of a run again in memory; return how many came to the same."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.virtual.compare", str(run_dir)],
+        cwd=ROOT,
+        timeout=300,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sum(line.endswith(": the same") for line in done.stdout.splitlines())
+
+
 def test_the_reference_is_right_on_every_task(provisioned: Provisioned) -> None:
     done = provisioned.desk.type("validate", "lab-recovery", "--control", "reference", "--json")
 
@@ -43,6 +61,7 @@ def test_the_reference_is_right_on_every_task(provisioned: Provisioned) -> None:
     assert [row for row in rows if not row["ok"]] == []
     assert len(rows) == 20
     assert lab_namespaces(provisioned.client) == []
+    assert _made_again(provisioned.desk.runs[-1]) == 20
 
 
 @pytest.mark.parametrize(("task", "truth"), TRIALS)
@@ -60,6 +79,7 @@ def test_a_control_scores_what_the_table_says(
     assert [row for row in rows if not row["ok"]] == []
     assert sorted(row["control"] for row in rows) == sorted(names)
     assert {row["truth"] for row in rows} == {truth or None}
+    assert _made_again(provisioned.desk.runs[-1]) == len(names)
 
 
 def test_a_staller_is_ended_with_its_time(provisioned: Provisioned) -> None:

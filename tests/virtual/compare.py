@@ -82,6 +82,9 @@ def main(arguments: Sequence[str]) -> int:
         (path.parent.name.rpartition(".")[0] or given.control, load_evidence(path)[0])
         for path in sorted((given.run / "attempts").glob("*/*"))
     ]
+    if not found:
+        sys.stderr.write(f"{given.run}: no attempts in it\n")
+        return 2
     toolchain = Toolchain(
         root=ROOT, cache_dir=default_cache_dir(os.environ), environ=os.environ, progress=print
     )
