@@ -26,6 +26,9 @@ _STRANDED = "intervention_required"
 #: States of a run that it does not leave by itself.
 _ENDED = frozenset({"completed", "failed", "aborted", _STRANDED})
 
+#: Those in which nothing can be stranded any more: the wait was broken too late.
+_OVER = frozenset({"completed", "aborted"})
+
 #: Events of a call after which nothing more becomes of it.
 _CALL_ENDS = frozenset({"finished", "stopped"})
 
@@ -165,6 +168,8 @@ class Eyes:
 
         def states() -> tuple[str, str, str]:
             run, task = self.run(target.run), self.task(target.task)
+            if run["status"]["state"] in _OVER:
+                refuse_end(run)
             status = task["status"]
             return run["status"]["state"], status["state"], status.get("reason", "")
 
