@@ -38,7 +38,8 @@ _THREADS = 8
 def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
     """Return a digest of every object that does not belong to a run.
 
-    What lives in a namespace that carries the run's label belongs to it too.
+    What lives in a namespace that carries the run's label belongs to it too, and so does what the
+    API server keeps for that: an IPAddress, which lives in none, for each Service.
 
     Returns:
         `plural.group namespace/name` to `UID SHA-256`, sorted.
@@ -67,9 +68,7 @@ def fingerprint(client: KubeClient, run_id: str) -> dict[str, str]:
     return {
         key_of(resource, found): f"{found['metadata']['uid']} {digest_of(resource, found)}"
         for resource, found in sorted(listed, key=lambda item: key_of(*item))
-        if _label(found) != run_id
-        and found["metadata"].get("namespace") not in ours
-        and not is_probe(found)
+        if _label(found) != run_id and _place(found) not in ours and not is_probe(found)
     }
 
 
@@ -123,6 +122,16 @@ def is_probe(found: Mapping[str, Any]) -> bool:
     return metadata.get("namespace") == CANARY_NAMESPACE and any(
         manager.startswith(PROBE_MANAGER) for manager in managers
     )
+
+
+def _place(found: Mapping[str, Any]) -> str | None:
+    """Return the namespace that an object lives in, or that its parent does."""
+    namespace: str | None = found["metadata"].get("namespace")
+    spec = found.get("spec")
+    parent = spec.get("parentRef") if isinstance(spec, dict) else None
+    if namespace is None and isinstance(parent, dict):
+        return parent.get("namespace")
+    return namespace
 
 
 def _label(found: Mapping[str, Any]) -> str | None:

@@ -23,6 +23,21 @@ def _config_map(namespace: str) -> dict[str, Any]:
     return {"metadata": {"namespace": namespace, "name": "root-ca", "uid": f"uid-{namespace}"}}
 
 
+#: Lives in no namespace, and is kept by the API server for a Service that does.
+IP_ADDRESSES = Resource(
+    group="networking.k8s.io",
+    version="v1",
+    plural="ipaddresses",
+    kind="IPAddress",
+    namespaced=False,
+)
+
+
+def _ip_address(name: str, namespace: str) -> dict[str, Any]:
+    parent = {"resource": "services", "name": "instruments", "namespace": namespace}
+    return {"metadata": {"name": name, "uid": f"uid-{name}"}, "spec": {"parentRef": parent}}
+
+
 class _Moving:
     """A cluster whose namespaces are others at each look."""
 
@@ -30,13 +45,15 @@ class _Moving:
         self._looks = list(namespaces)
 
     def discover(self) -> list[Resource]:
-        """Return two kinds."""
-        return [NAMESPACES, CONFIG_MAPS]
+        """Return three kinds."""
+        return [NAMESPACES, CONFIG_MAPS, IP_ADDRESSES]
 
     def list_objects(self, resource: Resource) -> list[dict[str, Any]]:
         """Return the namespaces of this look, or what was in one that came or went meanwhile."""
         if resource == CONFIG_MAPS:
             return [_config_map("lab-one"), _config_map("theirs")]
+        if resource == IP_ADDRESSES:
+            return [_ip_address("10.0.0.1", "lab-one"), _ip_address("10.0.0.2", "theirs")]
         return list(self._looks.pop(0))
 
 
@@ -55,4 +72,8 @@ def test_a_namespace_of_the_run_that_comes_or_goes_meanwhile_is_no_strangers(
 
     found = fingerprint(client, RUN)
 
-    assert sorted(found) == ["configmaps theirs/root-ca", "namespaces theirs"]
+    assert sorted(found) == [
+        "configmaps theirs/root-ca",
+        "ipaddresses.networking.k8s.io 10.0.0.2",
+        "namespaces theirs",
+    ]
