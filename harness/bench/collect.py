@@ -143,7 +143,7 @@ def collect(world: World, bundle: AttemptDir, *, before: Before, part: Slice) ->
             if audit
             else None
         )
-        journal, vessels = world.kept_journal(), world.vessels()
+        journal, vessels = world.journal(), world.vessels()
         changes = drift.result()
     _refuse_lost_records(world)
     folder = bundle.evidence

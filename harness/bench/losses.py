@@ -10,12 +10,12 @@ from harness.bench.committing import commit, record_of
 from harness.bench.course import Attempted
 from harness.bench.messages import Job
 from harness.bench.rundir import RunJournal
-from harness.bench.session import Session, find_stack
-from harness.bench.world_sweep import sweep_world
+from harness.bench.session import Session
+from harness.bench.world_sweep import sweep_abandoned
 from harness.core.files import read_lines, write_json
 from harness.core.naming import new_attempt_id
 from harness.core.scratch import abandoned_scratch, remove_scratch
-from harness.errors import HarnessError
+from harness.errors import AnotherClusterError
 from harness.model.evidence import Failure, PhaseName, Status
 
 
@@ -62,16 +62,11 @@ def sweep_lost(session: Session, run_id: str) -> tuple[str, ...]:
     leftovers: list[str] = []
     for entry in lost:
         try:
-            stack = find_stack(
-                engine=session.engine, cluster=session.cluster, work_dir=entry.stack_dir
-            )
-            left = sweep_world(session, entry, stack).leftovers
-        except HarnessError as error:
+            leftovers += map(str, sweep_abandoned(session, entry).leftovers)
+        except (
+            AnotherClusterError
+        ) as error:  # the other attempts of the run find out for themselves
             leftovers.append(f"attempt {entry.attempt_id} ({error.message})")
-            continue
-        leftovers += map(str, left)
-        if not left:
-            entry.remove()
         for folder in abandoned_scratch():
             if f"-{entry.owner.pid}.{entry.owner.started_ticks}-" in folder.name:
                 remove_scratch(folder)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from harness.bench import ledger
 from harness.bench.elsewhere import settle_abandoned
-from harness.bench.session import Session, find_stack
+from harness.bench.session import Session
 from harness.bench.tools import Tools, engine_with_provider
-from harness.bench.world_sweep import sweep_world
+from harness.bench.world_sweep import sweep_abandoned
 from harness.cluster.home import state_dir_of
 from harness.cluster.images.places import default_images_dir
 from harness.cluster.provider import Cluster, ClusterProvider
@@ -122,19 +122,9 @@ def _sweep_worlds(
     with closing(KubeClient.from_kubeconfig(cluster.kubeconfig)) as client:
         session = _session(tools, cluster, client)
         for entry in here:
-            try:
-                stack = find_stack(engine=session.engine, cluster=cluster, work_dir=entry.stack_dir)
-                swept = sweep_world(session, entry, stack)
-            except AnotherClusterError:
-                raise  # of no entry more than of another
-            except HarnessError as error:
-                blocker = error.message
-                leftovers.append(Leftover(object=f"attempt {entry.attempt_id}", blocker=blocker))
-                continue
+            swept = sweep_abandoned(session, entry)
             deleted += swept.deleted
             leftovers += swept.leftovers
-            if not swept.leftovers:
-                entry.remove()
         known = {entry.namespace for entry in entries}
         strangers = tuple(
             Leftover(

@@ -115,11 +115,10 @@ class World:
         self._grant_agent()
 
     def journal(self) -> list[dict[str, Any]]:
-        """Return every entry of the instruments' journal, in order, as they tell it at once."""
-        return self.instruments.journal()
+        """Return every entry of the instruments' journal, in order, from where it is kept.
 
-    def kept_journal(self) -> list[dict[str, Any]]:
-        """Return the same from where it is kept; on a node, that takes a process each time."""
+        On a node that takes a process each time; `instruments.journal` tells the same at once.
+        """
         kept = self.laboratory.journal()
         return self.instruments.journal() if kept is None else parse_journal(kept)
 

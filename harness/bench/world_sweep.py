@@ -12,8 +12,8 @@ from dataclasses import asdict
 from harness.bench.faults import keep_status_writes
 from harness.bench.ledger import AttemptEntry
 from harness.bench.proof import prove_cluster
-from harness.bench.session import Session
-from harness.errors import HarnessError
+from harness.bench.session import Session, find_stack
+from harness.errors import AnotherClusterError, HarnessError
 from harness.kube.identity_guard import ProvenClient
 from harness.kube.resources import NAMESPACES
 from harness.kube.sweep import Leftover, Owned, OwnedSweep, Swept, sweep_namespace
@@ -37,6 +37,28 @@ def sweep_world(session: Session, entry: AttemptEntry, stack: Stack | None) -> S
         swept = sweep_namespace(proven, entry.namespace, kinds=session.kinds)
         trouble = destroyed.result()
     return Swept(deleted=swept.deleted, leftovers=(*swept.leftovers, *trouble))
+
+
+def sweep_abandoned(session: Session, entry: AttemptEntry) -> Swept:
+    """Take an attempt away that nobody answers for, and its record with it. Idempotent.
+
+    What breaks the sweep is a leftover, so that the next attempt has its turn; where anything is
+    left, the record stays.
+
+    Raises:
+        AnotherClusterError: Another cluster answers by now; nothing was touched.
+    """
+    try:
+        stack = find_stack(engine=session.engine, cluster=session.cluster, work_dir=entry.stack_dir)
+        swept = sweep_world(session, entry, stack)
+    except AnotherClusterError:
+        raise  # of no entry more than of another
+    except HarnessError as error:
+        left = Leftover(object=f"attempt {entry.attempt_id}", blocker=error.message)
+        return Swept(deleted=0, leftovers=(left,))
+    if not swept.leftovers:
+        entry.remove()
+    return swept
 
 
 def destroy_world(

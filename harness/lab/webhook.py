@@ -120,9 +120,10 @@ def review(
 
 
 def _look(request: Request, read: Read) -> World:
-    objects = {kind: read(kind, request.namespace, "") for kind in kinds_needed(request)}
+    kinds = kinds_needed(request)
+    objects = {kind: read(kind, request.namespace, "") for kind in kinds}
     for kind, name in names_needed(request):
-        if kind not in kinds_needed(request):
+        if kind not in kinds:
             objects[kind] = (*objects.get(kind, ()), *read(kind, request.namespace, name))
     return World(objects=objects)
 

@@ -22,6 +22,11 @@ class Bench(Protocol):
         ...
 
     @property
+    def entries(self) -> list[Entry]:
+        """The journal, in order."""
+        ...
+
+    @property
     def clock(self) -> Clock:
         """Source of time."""
         ...
@@ -65,6 +70,10 @@ class VirtualInstruments:
     def release(self, request_id: str) -> None:
         """Give an answer that was held back to who listens now."""
         self._done(self._lab.rack.release(request_id, self._lab.clock.now()))
+
+    def journal(self) -> list[Entry]:
+        """Return every entry of the journal, in order."""
+        return self._lab.entries
 
     def world(self) -> dict[str, Any]:
         """Return what stands on the bench."""

@@ -99,10 +99,6 @@ class Laboratory:
         """What the interruptions need of the controller; it is all one here."""
         return self
 
-    def journal(self) -> list[dict[str, Any]]:
-        """Return every entry of the instruments' journal, in order."""
-        return self.entries
-
     def open(self) -> None:
         """Start instruments as the objects say, and a controller."""
         self.rack = Rack([_setup(obj) for obj in self.store.all("instruments")])

@@ -151,7 +151,7 @@ def _let_go(act: Act, scene: Scene) -> Witness:
 
 
 def _at_instrument(eyes: Eyes, instrument: str, event: str) -> Witness:
-    before = len(eyes.stage.journal())
+    before = len(eyes.stage.instruments.journal())
     instruments = eyes.stage.instruments
     (instruments.hold if event == "held" else instruments.let_go)(instrument)
     entry = eyes.instrument_entry(event, instrument, after=before)

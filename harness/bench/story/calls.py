@@ -139,7 +139,9 @@ class Eyes:
 
     def entries(self, request_id: str) -> list[Object]:
         """Return what the journal has of a call, in order."""
-        return [one for one in self.stage.journal() if one.get("requestId") == request_id]
+        return [
+            one for one in self.stage.instruments.journal() if one.get("requestId") == request_id
+        ]
 
     def instrument_entry(self, event: str, instrument: str, *, after: int = 0) -> Object:
         """Wait until the journal has an event of an instrument behind a position; return it."""
@@ -147,7 +149,7 @@ class Eyes:
 
     def _entry(self, event: str, key: str, value: str, whose: str, *, after: int = 0) -> Object:
         def first() -> Object | None:
-            entries = self.stage.journal()[after:]
+            entries = self.stage.instruments.journal()[after:]
             return next(
                 (one for one in entries if one["event"] == event and one.get(key) == value), None
             )

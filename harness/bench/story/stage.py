@@ -74,6 +74,10 @@ class Instruments(Protocol):
         """Give an answer that was held back to who listens now."""
         ...
 
+    def journal(self) -> list[dict[str, Any]]:
+        """Return every entry of the journal, in order."""
+        ...
+
     def world(self) -> dict[str, Any]:
         """Return what stands on the bench: vessels and labware."""
         ...
@@ -121,10 +125,6 @@ class Stage(Protocol):
     @property
     def laboratory(self) -> Controllers:
         """The running controller."""
-        ...
-
-    def journal(self) -> list[dict[str, Any]]:
-        """Return every entry of the instruments' journal, in order."""
         ...
 
     def lost_status_writes(self) -> AbstractContextManager[LostWrites]:

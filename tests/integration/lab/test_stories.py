@@ -91,10 +91,6 @@ class LiveStage:
         """Return a client that is somebody of the laboratory."""
         return self.client.as_service_account(self.namespace, role)
 
-    def journal(self) -> list[dict[str, Any]]:
-        """Return every entry of the instruments' journal, in order."""
-        return self.instruments.journal()
-
     def lost_status_writes(self) -> AbstractContextManager[LostWrites]:
         """Lose every write of a task's status in this namespace."""
         return lost_status_writes(
